@@ -47,6 +47,47 @@ TEST_P(Pages, ComeWithWhatAnotherNodeHasWritten) {
     EXPECT_EQ(wrong, 0);
 }
 
+/// A home that no other node has asked for its page need ask nothing itself. Afterwards it asks as others do,
+/// until all copies are given up.
+TEST_P(Pages, AreTakenAtTheirHomeWithoutARequestWhileNoOtherNodeWantsThem) {
+    for (const char* protocol : {"write_invalidate", "implicit_invalidate", "migratory"}) {
+        runtime::SharedPages settings;
+        settings.protocol = protocol;
+        std::uint64_t alone = 0, shared = 0;
+        std::atomic<int> wrong{0};
+        run(
+            2, 1,
+            [&](Strand& self, SharedMemory& memory) {
+                const bool is_home = self.worker().id.node == 0;
+                const auto words =
+                    memory.allocate<std::uint64_t>("words", 4096, {.homes = dsm::Homes::first_node});
+                memory.seal(self);
+                std::uint64_t* const at = memory.at(words);
+                const auto write_all = [&](std::uint64_t value) {
+                    const auto checkout = memory.touch(self, {writing(words, 0, words.count)});
+                    for (std::uint64_t i = 0; i < words.count; ++i) at[i] = value + i;
+                };
+                const auto check_all = [&](std::uint64_t value) {
+                    const auto checkout = memory.touch(self, {reading(words, 0, words.count)});
+                    for (std::uint64_t i = 0; i < words.count; ++i) wrong += at[i] != value + i;
+                };
+                if (is_home) write_all(3);
+                if (is_home) alone = memory.counts().requests;
+                memory.barrier(self);
+                if (!is_home) write_all(5);
+                memory.barrier(self);
+                if (is_home) check_all(5);
+                if (is_home) shared = memory.counts().requests;
+                memory.barrier(self);
+                check_all(5);
+            },
+            settings);
+        EXPECT_EQ(alone, 0U) << protocol;
+        EXPECT_EQ(shared, 8U) << protocol;
+        EXPECT_EQ(wrong, 0) << protocol;
+    }
+}
+
 /// Paper of HyFi, section 3.3.
 TEST_P(Pages, AreAskedForOnceHoweverManyStrandsFault) {
     struct {

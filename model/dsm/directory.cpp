@@ -26,8 +26,9 @@ void Home::note_use(NodeId node, bool writes, std::uint32_t epoch) {
     for (const NodeId user : users) insert(sharers, user);
 }
 
-Home& DirectoryProtocol::home_of(PageId page) {
-    auto& home = pages_.at(page).home;
+/// Under the page's lock.
+Home& DirectoryProtocol::home_of(Page& page) {
+    auto& home = page.home;
     if (!home) {
         home = std::make_unique<Home>();
         if (pages_.begins_at_home()) {
@@ -38,22 +39,52 @@ Home& DirectoryProtocol::home_of(PageId page) {
     return *home;
 }
 
+// Handlers change a home from the first request to the end of the last one, and a fault of its own node only
+// between: `requested` says which, under the page's lock.
+bool DirectoryProtocol::grant_here(PageId id, Page& page, Access wanted, Charges& charges) {
+    const NodeId self = pages_.node().id();
+    if (pages_.arrays().home(id) != self) return false;
+    Home& home = home_of(page);
+    const auto is_other = [&](NodeId node) { return node != self; };
+    if (home.requested || (home.owner != Home::none && is_other(home.owner)) ||
+        std::ranges::any_of(home.copies, is_other))
+        return false;
+    home.note_use(self, wanted == Access::write, epoch());
+    home.owner = self;
+    home.copies = {self};
+    pages_.set_access(id, page, alone(wanted), charges);
+    return true;
+}
+
 void DirectoryProtocol::on_request(const Request& request) {
-    Home& home = home_of(request.page);
+    Page& page = pages_.at(request.page);
+    {
+        const runtime::SpinLock::Guard guard(page.lock);
+        home_of(page).requested = true;
+    }
+    Home& home = *page.home;
     home.note_use(request.from, request.access == Access::write, request.epoch);
     home.queue.push_back(request);
     begin_next(home);
 }
 
-void DirectoryProtocol::on_done(PageId page) {
-    Home& home = home_of(page);
-    if (!home.writing && home.reading == 0) throw runtime::MalformedMessage("no such request is under way");
+void DirectoryProtocol::on_done(PageId id) {
+    Page& page = pages_.at(id);
+    {
+        const runtime::SpinLock::Guard guard(page.lock);
+        if (!page.home || !page.home->requested)
+            throw runtime::MalformedMessage("no such request is under way");
+    }
+    Home& home = *page.home;
     if (home.writing) {
         home.writing = false;
     } else {
         --home.reading;
     }
     begin_next(home);
+    if (home.writing || home.reading != 0) return;
+    const runtime::SpinLock::Guard guard(page.lock);
+    home.requested = false;
 }
 
 void DirectoryProtocol::begin_next(Home& home) {

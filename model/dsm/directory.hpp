@@ -12,8 +12,10 @@ class DirectoryProtocol : public Protocol {
 public:
     using Protocol::Protocol;
 
+    /// At its home, while no other node has the page or wants it.
+    bool grant_here(PageId id, Page& page, Access wanted, Charges& charges) final;
     void on_request(const Request& request) final;
-    void on_done(PageId page) final;
+    void on_done(PageId id) final;
     void arrived(runtime::Context& caller, PageId page) final;
     void acquire(const runtime::Caller& /*caller*/) override {
         epoch_.fetch_add(1, std::memory_order_seq_cst);
@@ -26,6 +28,9 @@ protected:
     virtual void begin_read(Home& home, const Request& request) = 0;
     virtual void begin_write(Home& home, const Request& request);
 
+    /// What the home's own node gets that wants this of a page which no other node has.
+    virtual Access alone(Access /*wanted*/) const { return Access::write; }
+
     /// The requester has the contents already, or they are zeros: it gets access.
     void grant(const Request& request, Access access, std::uint32_t acks);
     void demand(NodeId of, const Request& request, Demand::Kind kind, std::uint32_t acks);
@@ -33,7 +38,7 @@ protected:
     std::atomic<std::uint32_t> epoch_{0};  ///< barriers so far
 
 private:
-    Home& home_of(PageId page);
+    Home& home_of(Page& page);
     void begin_next(Home& home);
 };
 

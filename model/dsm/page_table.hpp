@@ -104,7 +104,8 @@ private:
     Page& page_;
 };
 
-/// What the home knows. Used by handlers only, which run one at a time.
+/// What the home knows. While `requested`, handlers use it, which run one at a time; else what has the page's
+/// lock.
 struct Home {
     static constexpr NodeId none = ~NodeId{0};
 
@@ -113,6 +114,7 @@ struct Home {
     std::uint32_t reading = 0;   ///< requests to read that are under way
     bool writing = false;        ///< one to write is
     std::deque<Request> queue;   ///< those that have not begun
+    bool requested = false;      ///< there is one; under the page's lock
 
     // For the sharing report: what this node sees of the page's use between two barriers.
     std::uint32_t interval = 0;

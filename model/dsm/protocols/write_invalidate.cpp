@@ -32,6 +32,8 @@ public:
     }
 
 protected:
+    Access alone(Access wanted) const override { return wanted; }
+
     void begin_read(Home& home, const Request& request) override {
         if (home.owner == Home::none) home.owner = request.from;
         const auto place = std::lower_bound(home.copies.begin(), home.copies.end(), request.from);
