@@ -20,6 +20,7 @@ enum class EventKind : std::uint32_t {
     stop,       ///< the machine stops; it goes on by itself
     arrival,    ///< a message reaches the node
     delivery,   ///< the receiver module has paid for a message
+    nap,        ///< the receiver module has left messages to a worker, and looks now
     memory,     ///< the memory has served a worker's bytes
     disk,       ///< the disk has served a call
     resume,     ///< a worker goes on

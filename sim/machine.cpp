@@ -149,6 +149,9 @@ void SimMachine::handle(const Event& event) {
             receive_next(node, event.time);
             break;
         }
+        case EventKind::nap:
+            look_after_nap(*static_cast<SimNode*>(event.subject), event.time);
+            break;
         case EventKind::cores:
             cores_served(event);
             break;

@@ -258,9 +258,12 @@ private:
     void receive(Message& message, Time now);
     Time received_before(const SimNode& receiver, const Message& message, Time begin) const;
     void receive_next(SimNode& node, Time now);
-    static void comes_to_rest(SimNode& node, Time now);
+    void comes_to_rest(SimNode& node, Time now);
     void passes(SimWorker& worker);
-    static bool worker_returns_soon(const SimNode& node, Time now);
+    static Time naps_until(const SimNode& node, Time now);
+    static bool worker_returns_soon(const SimNode& node, Time now) { return naps_until(node, now) > now; }
+    bool leave_to_worker(SimNode& node, Time now);
+    void look_after_nap(SimNode& node, Time now);
     bool receiver_is_asleep(const SimNode& node, Time now) const;
     Time wake_receiver(SimNode& node, Time now);
     void deliver(SimNode& node, Time now);

@@ -152,7 +152,8 @@ void SimMachine::receive(Message& message, Time now) {
     if (world_.single_module && receiver.finished != receiver.cores()) {
         if (!receiver.polled) wake_to_poll(receiver, now);  // else the worker that polls sees it
     } else {
-        receive_next(receiver, now);  // with a single module: only after all workers have left
+        // With a single module: only after all workers have left.
+        if (!world_.receiver_sleeps || !leave_to_worker(receiver, now)) receive_next(receiver, now);
     }
 }
 

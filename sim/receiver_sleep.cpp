@@ -8,25 +8,50 @@
 
 namespace heddle::sim {
 
+using runtime::Context;
 namespace naps = receiver_naps;
 
+/// It then sees what the receiver module has left to it.
 void SimMachine::comes_to_rest(SimNode& node, Time now) {
     node.soon = naps::counted(node.soon, node.rested != never && now - node.rested < naps::without_core.soon);
+    if (node.looks_at == never || node.looks_at <= now) return;
+    node.looks_at = now;
+    push(now, EventKind::nap, node.id, &node);
 }
 
-/// A worker looks in passing (Topology::polled_in_passing). What has come it has received already.
+/// A worker looks in passing (Topology::polled_in_passing).
 void SimMachine::passes(SimWorker& worker) {
-    SimNode& node = *worker.node;
-    comes_to_rest(node, worker.context->clock);
-    node.rested = worker.context->clock;
+    Context& context = *worker.context;
+    comes_to_rest(*worker.node, context.clock);
+    worker.node->rested = context.clock;
+    context.horizon = std::min(context.horizon, events_.next_time());
 }
 
-/// All workers are at work, and one will soon rest. Natively the receiver thread naps then, and that worker
-/// receives: if the thread woke for each message, it would take the core from it. Here the message is
-/// received at once.
-bool SimMachine::worker_returns_soon(const SimNode& node, Time now) {
-    if (node.idle > 0) return false;
-    return now < node.naps_until || (node.soon >= naps::soon_times && now - node.rested < naps::short_most);
+/// All workers are at work, and one will soon rest or pass. Natively the receiver thread naps then, and that
+/// worker receives: if the thread woke for each message, it would take the core from it. A time before `now`:
+/// it does not.
+Time SimMachine::naps_until(const SimNode& node, Time now) {
+    if (node.idle > 0) return Time::zero();
+    const bool soon = node.soon >= naps::soon_times && now - node.rested < naps::short_most;
+    return std::max(node.naps_until, soon ? saturated_sum(node.rested, naps::short_most) : Time::zero());
+}
+
+/// The message waits for that worker, or for the end of the nap. False: it does not.
+bool SimMachine::leave_to_worker(SimNode& node, Time now) {
+    if (!worker_returns_soon(node, now)) return false;
+    node.looks_at = naps_until(node, now);
+    push(node.looks_at, EventKind::nap, node.id, &node);
+    return true;
+}
+
+void SimMachine::look_after_nap(SimNode& node, Time now) {
+    if (node.looks_at != now) return;  // it has looked already
+    node.looks_at = never;
+    const bool no_worker_came = node.idle == 0 && node.rested != now;
+    if (no_worker_came) take_from_core(node, world_.costs.message_interrupt);
+    Time& free = node.receiver->context->clock;
+    free = std::max(free, now);
+    receive_next(node, now);
 }
 
 /// If all workers of the node are at work, the receiver module sleeps as soon as it has no message. While one

@@ -61,8 +61,7 @@ public:
         return true;
     }
     void put_bytes(const void* data, std::size_t count) {
-        const char* const bytes = static_cast<const char*>(data);
-        put_.insert(put_.end(), bytes, bytes + count);
+        put_.append(static_cast<const char*>(data), count);
     }
     bool get_bytes(void* data, std::size_t count) {
         char* at = static_cast<char*>(data);
@@ -121,7 +120,7 @@ private:
     }
 
     int file_;
-    std::vector<char> put_;
+    std::string put_;
     std::vector<char> read_;
     std::size_t got_ = 0;    ///< bytes in `read_`
     std::size_t taken_ = 0;  ///< of them

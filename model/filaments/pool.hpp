@@ -21,6 +21,9 @@ namespace heddle::filaments {
 
 class PhaseBase;
 
+/// Filaments in a strip. Few, so that a fault finds most of the work before it declared.
+inline constexpr std::uint64_t strip_most = 64;
+
 /// What the filaments of any function have in common.
 class PoolBase {
 public:
@@ -154,8 +157,6 @@ private:
                             Processor& self, const Run& run, std::uint64_t units,
                             std::index_sequence<I...> begin);
 
-    /// Filaments in a strip. Few, so that a fault finds most of the work before it declared.
-    static constexpr std::uint64_t strip_most = 64;
     /// Filaments of a run without strips.
     static constexpr std::uint64_t between_polls = 256;
 

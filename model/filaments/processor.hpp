@@ -3,6 +3,7 @@
 // before a filament waits.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +22,7 @@ class Reduction;
 class alignas(64) DeclaredWork {
 public:
     DeclaredWork(runtime::Worker& worker, bool charges)
-        : worker_(worker), pace_(worker, charges ? between_charges : between_polls), charges_(charges) {}
+        : worker_(worker), pace_(worker, between_polls), charges_(charges) {}
     DeclaredWork(const DeclaredWork&) = delete;
     DeclaredWork& operator=(const DeclaredWork&) = delete;
 
@@ -34,10 +35,16 @@ public:
 
     /// Charges all of it. Called before a request of this processor's leaves.
     void settle() {
-        const std::uint64_t units = units_.load(std::memory_order_relaxed);
+        std::uint64_t units = units_.load(std::memory_order_relaxed);
         if (units == 0) return;
         units_.store(0, std::memory_order_relaxed);
-        worker_.work(units);
+        if (!pace_.polls()) return worker_.work(units);
+        while (units > 0) {
+            const std::uint64_t part = std::min(units, pace_.left());
+            worker_.work(part);
+            units -= part;
+            if (pace_.due(part)) pace_.poll(worker_);
+        }
     }
 
     /// Whether work is charged, so that it must be declared.
@@ -48,16 +55,17 @@ public:
     bool polls() const { return pace_.polls(); }
     /// `settles`: no page is kept for what has been declared.
     void step(bool settles) {
-        if (!pace_.due()) [[likely]]
+        if (!pace_.polls()) [[likely]]
             return;
-        if (settles) settle();
-        pace_.poll(worker_);
+        if (!charges_) {
+            if (pace_.due(1)) pace_.poll(worker_);
+        } else if (settles && units_.load(std::memory_order_relaxed) >= pace_.left()) {
+            settle();
+        }
     }
 
 private:
-    /// In simulation each charge is an event, and nothing comes sooner for more of them.
-    static constexpr Time between_polls = std::chrono::microseconds(3),
-                          between_charges = std::chrono::microseconds(25);
+    static constexpr Time between_polls = std::chrono::microseconds(3);
 
     runtime::Worker& worker_;
     runtime::PollPace pace_;

@@ -22,8 +22,14 @@ public:
     /// Whether the worker should poll at all.
     bool polls() const { return left_ != unlimited; }
 
-    /// Called after each step. True: it is time to poll.
-    bool due() { return polls() && --left_ == 0; }
+    /// So many steps from now.
+    std::uint64_t left() const { return left_; }
+
+    /// After some steps, where it polls. True: it is time.
+    bool due(std::uint64_t steps) {
+        left_ -= std::min(left_, steps);
+        return left_ == 0;
+    }
 
     /// After that, on the worker.
     void poll(Worker& worker) {

@@ -248,11 +248,14 @@ public:
         }
     }
     void operator()() {
-        // As in a phase, the largest change is in memory.
+        // As in a phase, the largest change is in memory, and points are in strips.
         double& change = *change_;
         change = 0;
-        for (std::int64_t i = 1; i < side_ - 1; ++i)
-            relax_points(old_, new_, i, 1, static_cast<std::uint64_t>(side_ - 2), change);
+        const std::int64_t end = side_ - 1;
+        constexpr auto most = static_cast<std::int64_t>(strip_most);
+        for (std::int64_t i = 1; i < end; ++i)
+            for (std::int64_t j = 1; j < end; j += most)
+                relax_points(old_, new_, i, j, static_cast<std::uint64_t>(std::min(most, end - j)), change);
         std::swap(old_, new_);
     }
 

@@ -200,7 +200,10 @@ public:
     }
     void operator()() {
         for (std::int64_t count = 0; count < rows(product_.n); ++count) {
-            product_.points(next_, 0, static_cast<std::uint64_t>(product_.n));
+            // As in a phase.
+            constexpr auto most = static_cast<std::int64_t>(strip_most);
+            for (std::int64_t j = 0; j < product_.n; j += most)
+                product_.points(next_, j, static_cast<std::uint64_t>(std::min(most, product_.n - j)));
             next_ = (next_ + 1) % product_.n;
         }
     }
