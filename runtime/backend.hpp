@@ -351,8 +351,8 @@ public:
     virtual Bytes buffer(Context& /*context*/) { return {}; }
 
     /// Delivers what has arrived, on the caller and in its time, unless another worker does. True if it
-    /// delivered something. Where the topology says `polled_in_passing` it may look less often than it is
-    /// called, by the time of `recent`. Where it says neither, it does nothing.
+    /// delivered something. Where the topology says `polled_in_passing` the present time is to be `recent`
+    /// (runtime/core/poll_pace.hpp). Where it says neither, it does nothing.
     virtual bool poll(Context& context) = 0;
 
     /// Runs `code`, which may block, beside the node's workers, and then `done`, with a context that may

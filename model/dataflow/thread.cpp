@@ -48,8 +48,7 @@ Closure* new_frame(void* memory) {
 
 Thread::Thread(Threads& threads) : threads_(threads) {
     const runtime::Topology& topology = threads.node().topology();
-    polled_ = topology.polled;
-    charged_ = !topology.gates_open || polled_;
+    charged_ = !topology.gates_open || topology.polled;
 }
 
 Thread::~Thread() = default;
@@ -348,10 +347,7 @@ void Thread::fork_slow(Closure& closure) {
 bool Thread::begin_slow(Closure& closure, Closure& frame) {
     committed_ = 0;
     charge_in_turn(worker_->costs->join);
-    if (polled_) {
-        worker_->charge(worker_->costs->poll);
-        worker_->backend->poll(*worker_);
-    }
+    worker_->poll();
     if (!open_ && slow()) open(true);
     if (open_) look_whether_asked();
     begun_ = true;

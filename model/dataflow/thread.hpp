@@ -301,11 +301,10 @@ private:
     bool fast_ = false;                  ///< private, and operations are not charged
     bool open_ = false;                  ///< written by the owner, under `lock_`
     bool charged_ = false;               ///< operations are charged, or workers must look for messages
-    bool polled_ = false;
-    bool window_full_ = false;  ///< the present body has forked enough for now
-    bool recording_ = false;    ///< what the present body forks is not run
-    bool lends_ = false;        ///< groups have objects
-    bool begun_ = false;        ///< not all operations of `patience_` so far were forks
+    bool window_full_ = false;           ///< the present body has forked enough for now
+    bool recording_ = false;             ///< what the present body forks is not run
+    bool lends_ = false;                 ///< groups have objects
+    bool begun_ = false;                 ///< not all operations of `patience_` so far were forks
     Stack stack_;
     Counts counts_;
 

@@ -22,7 +22,9 @@ class Reduction;
 class alignas(64) DeclaredWork {
 public:
     DeclaredWork(runtime::Worker& worker, bool charges)
-        : worker_(worker), pace_(worker, between_polls), charges_(charges) {}
+        : worker_(worker),
+          pace_(worker.node().topology().polled_in_passing, charges ? units_most : steps_most),
+          charges_(charges) {}
     DeclaredWork(const DeclaredWork&) = delete;
     DeclaredWork& operator=(const DeclaredWork&) = delete;
 
@@ -65,7 +67,8 @@ public:
     }
 
 private:
-    static constexpr Time between_polls = std::chrono::microseconds(3);
+    /// Between two polls: strips, and where work is charged units.
+    static constexpr std::uint64_t steps_most = 1U << 10, units_most = 1U << 16;
 
     runtime::Worker& worker_;
     runtime::PollPace pace_;

@@ -1,5 +1,5 @@
-// How often a computation of many short steps polls where workers should (Topology::polled_in_passing): so
-// often that messages do not wait for long, and no more, because looking takes time.
+// How often what a worker does in many short steps polls where workers should (Topology::polled_in_passing):
+// so often that messages do not wait for long, and no more, because looking takes time.
 #pragma once
 
 #include <algorithm>
@@ -7,17 +7,14 @@
 #include <cstdint>
 #include <limits>
 
-#include "base/time.hpp"
-#include "runtime/core/node.hpp"
-#include "runtime/core/worker.hpp"
+#include "runtime/backend.hpp"
 
 namespace heddle::runtime {
 
 class PollPace {
 public:
-    /// The time between two polls is to be from `least` to four times that.
-    PollPace(const Worker& worker, Time least)
-        : least_(least), left_(worker.node().topology().polled_in_passing ? 1 : unlimited) {}
+    /// `steps_most`: between two polls, however short they are. If they become long, it polls late once.
+    PollPace(bool polls, std::uint64_t steps_most) : steps_most_(steps_most), left_(polls ? 1 : unlimited) {}
 
     /// Whether the worker should poll at all.
     bool polls() const { return left_ != unlimited; }
@@ -32,21 +29,28 @@ public:
     }
 
     /// After that, on the worker.
-    void poll(Worker& worker) {
+    void poll(Context& worker) {
         const Time now = worker.backend->now(worker);
         worker.backend->poll(worker);
         const Time since_last = now - last_;
         last_ = now;
-        if (since_last < least_) steps_ = std::min(2 * steps_, steps_max);
-        if (since_last > 4 * least_) steps_ = std::max<std::uint64_t>(1, steps_ / 2);
+        if (since_last < least) steps_ = std::min(2 * steps_, steps_most_);
+        if (since_last > 4 * least) steps_ = std::max<std::uint64_t>(1, steps_ / 2);
         left_ = steps_;
     }
 
+    /// What comes next may take longer.
+    void begin_again() {
+        steps_ = 1;
+        if (polls()) left_ = 1;
+    }
+
 private:
-    static constexpr std::uint64_t steps_max = 1U << 16;
+    /// Between two polls, if the steps allow it; and at most four times that.
+    static constexpr Time least = std::chrono::microseconds(3);
     static constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
 
-    Time least_;
+    std::uint64_t steps_most_;
     std::uint64_t left_;       ///< steps until it polls
     std::uint64_t steps_ = 1;  ///< between two polls
     Time last_{};

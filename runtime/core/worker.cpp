@@ -30,6 +30,9 @@ const std::function<void()> nothing = WorkDone{};
 /// its gates may open: some microseconds.
 constexpr std::uint32_t audited_operations = 1024;
 
+/// Tasks, at most: reading the clock and looking take as long as an empty one.
+constexpr std::uint64_t steps_between_polls = 32;
+
 /// The result of a task that another worker has taken. The thief wakes its owner (Worker::awaited_done).
 class Join final : public Waitable {
 public:
@@ -85,7 +88,8 @@ Worker::Worker(Node& node, CoreId core)
       steals_within_node_(policy_->steals_within_node()),
       outbox_(*this, node),
       random_(Random(node.schedule().seed).split(node.id()).split(core)),
-      strands_(std::make_unique<StrandRunner>(*this, node.strands())) {
+      strands_(std::make_unique<StrandRunner>(*this, node.strands())),
+      pace_(node.topology().polled_in_passing, steps_between_polls) {
     backend = node.receiver().backend;
     id = {node.id(), core};
     times.follow(node.reach());

@@ -18,6 +18,7 @@
 #include "runtime/core/copy.hpp"
 #include "runtime/core/deque.hpp"
 #include "runtime/core/fork_rules.hpp"
+#include "runtime/core/poll_pace.hpp"
 #include "runtime/core/states.hpp"
 #include "runtime/run/counters.hpp"
 #include "runtime/run/member_list.hpp"
@@ -133,6 +134,12 @@ public:
     /// A strand of this worker, which has no other work, waits for `awaited`: receives for some microseconds.
     /// True once it is done.
     bool receive_until(const Waitable& awaited);
+
+    /// Between two tasks: takes what has come, where workers should.
+    void poll() {
+        if (polled_) [[unlikely]]
+            poll_now();
+    }
 
     StrandRunner& strands() { return *strands_; }
     const StrandRunner& strands() const { return *strands_; }
@@ -332,10 +339,6 @@ private:
     void run_above_waiting(const Code& code);
     void run_to_end();
     void follow_members();
-    void poll() {
-        if (polled_) [[unlikely]]
-            poll_now();
-    }
     void poll_now();
     void copy_slow(const Copy& what, void* to, const void* from);
     std::optional<RankedQueue::Taken> another_ranked();
@@ -419,6 +422,7 @@ private:
     Random random_;
     States<Worker> states_;
     std::unique_ptr<StrandRunner> strands_;
+    PollPace pace_;                   ///< where it polls in passing
     std::optional<RankedTask> kept_;  ///< set only while a ranked task ends and nothing else is on the stack
     std::exception_ptr failure_;      ///< the first error above a task that waited
     ForkRules rules_;

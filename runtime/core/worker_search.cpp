@@ -32,7 +32,11 @@ bool names_node(Victim::Kind kind) {
 }  // namespace
 
 void Worker::poll_now() {
-    if (node_.topology().polled) charge(costs->poll);
+    if (pace_.polls()) {
+        if (pace_.due(1)) pace_.poll(*this);
+        return;
+    }
+    charge(costs->poll);
     backend->poll(*this);
 }
 

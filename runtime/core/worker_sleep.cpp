@@ -88,6 +88,7 @@ void Worker::sleep(Time deadline, const Waitable* awaited) {
         const Time begin = backend->recent(*this);
         enter(resting(awaited), begin);
         backend->park(*this, deadline);
+        pace_.begin_again();
         const Time end = backend->recent(*this);
         enter(Activity::stealing, end);
         busy_ -= end - begin;

@@ -36,9 +36,6 @@ constexpr std::uint64_t padding_frame_bytes = 1U << 20;
 /// A context keeps no more memory than this for its next message.
 constexpr std::size_t spare_bytes_max = 4U << 10;
 
-/// A worker that polls in passing looks no more often: looking takes some 40 ns.
-constexpr Time between_passes = std::chrono::microseconds(2);
-
 }  // namespace
 
 NativeBackend::NativeBackend(NativeOptions options) : state_(std::make_unique<State>()) {
@@ -463,11 +460,7 @@ bool NativeBackend::poll(Context& context) {
         return delivered;
     }
     if (!state.topology.polled_in_passing) return false;
-    OfContext& part = *part_of(context);
-    const Time time = recent(context);
-    if (time < part.passes_from) return false;
-    part.passes_from = time + between_passes;
-    return state.threaded->look_in_passing(state.run_start.clock_time(time));
+    return state.threaded->look_in_passing(state.run_start.clock_time(recent(context)));
 }
 
 }  // namespace heddle::native

@@ -31,7 +31,6 @@ struct alignas(64) OfContext final : runtime::BackendPart {
     std::atomic<std::uint64_t> sent{0};  ///< messages
     /// The memory of a message that was written at once, for the next one.
     runtime::Bytes spare;
-    Time passes_from{};  ///< its worker does not look in passing before
 };
 
 /// Adds to a counter that one thread at a time writes.
