@@ -61,7 +61,9 @@ public:
         return true;
     }
     void put_bytes(const void* data, std::size_t count) {
-        put_.append(static_cast<const char*>(data), count);
+        const std::size_t before = put_.size();
+        put_.resize(before + count);
+        if (count != 0) std::memcpy(put_.data() + before, data, count);
     }
     bool get_bytes(void* data, std::size_t count) {
         char* at = static_cast<char*>(data);
@@ -120,7 +122,7 @@ private:
     }
 
     int file_;
-    std::string put_;
+    std::vector<char> put_;
     std::vector<char> read_;
     std::size_t got_ = 0;    ///< bytes in `read_`
     std::size_t taken_ = 0;  ///< of them
