@@ -54,8 +54,8 @@ struct alignas(64) SimNode {
     Pace pace;                    ///< begins with what is looked at if the speed never changes
 
     Time taken_since{}, naps_until{};
-    Time looks_at =
-        never;  ///< when the receiver module takes up what it has left to a worker; never: it has not
+    /// When the receiver module takes up what it has left to a worker; never: it has left nothing.
+    Time looks_at = never;
     Stacks* stacks = nullptr;     ///< of its workers
     std::vector<Sender> senders;  ///< if they send sequences: of each network
     /// If the receiver polls: the cores that it leaves to the workers. In picoseconds of work.
