@@ -211,6 +211,34 @@ TEST_P(Strands, ThatFailAboveATaskEndTheRun) {
     }
 }
 
+/// Completes `event` where earlier calls had their stack, and counts the bytes that this changed there.
+[[gnu::noinline]] std::size_t bytes_changed_by_completing(Event& event, Worker& worker) {
+    volatile unsigned char below[16U << 10];
+    for (volatile unsigned char& byte : below) byte = 0;
+    event.complete(worker.node(), worker);
+    std::size_t changed = 0;
+    for (const volatile unsigned char& byte : below) changed += byte != 0 ? 1 : 0;
+    return changed;
+}
+
+/// What a task waited for comes after the error of a strand has ended the wait.
+TEST_P(Strands, ThatFailAboveATaskLeaveNoWaiterOnItsStack) {
+    std::size_t changed = 1;
+    const std::string error = error_of([&] {
+        run(1, 1, [&](Worker& worker) {
+            Event event;
+            Strand::start(worker, [](Strand&) { throw Error("the strand fails"); });
+            try {
+                worker.wait(worker.base(), event);
+            } catch (const Error&) {
+                changed = bytes_changed_by_completing(event, worker);
+            }
+        });
+    });
+    EXPECT_THAT(error, HasSubstr("the strand fails"));
+    EXPECT_EQ(changed, 0);
+}
+
 TEST_P(Strands, AreUnwoundIfTheRunFails) {
     std::atomic<int> alive{0};
     NeverCome event;

@@ -285,6 +285,22 @@ void Worker::run_above_waiting(const Code& code) {
     }
 }
 
+/// A task's wait, until it ends or an exception leaves it.
+struct Worker::OpenWait {
+    explicit OpenWait(Worker& waiting) : worker(waiting), before(waiting.times.current()) {
+        worker.idle_since_known_ = false;
+    }
+    OpenWait(const OpenWait&) = delete;
+    OpenWait& operator=(const OpenWait&) = delete;
+    ~OpenWait() {
+        if (worker.long_wait_.waitable.load(std::memory_order_relaxed)) [[unlikely]]
+            worker.long_wait_.waitable.store(nullptr, std::memory_order_seq_cst);
+    }
+
+    Worker& worker;
+    const Activity before;
+};
+
 // What runs here meanwhile goes on the stack above, so it must come to its end before the awaited result is
 // used. No cycle of waiting can arise: whatever lies above began later than what lies below, and a task that
 // is waited for began after the task that waits. A token that was brought to this node is always begun, so
@@ -292,8 +308,7 @@ void Worker::run_above_waiting(const Code& code) {
 void Worker::wait_for(Slot* slot) {
     Slot* head = slot + 1;
     const Join join(*slot);
-    const Activity before = times.current();
-    idle_since_known_ = false;
+    const OpenWait open(*this);
     if (node_.deadlock_watch().watches()) wait_began_ = backend->now(*this);
     std::uint64_t state = slot->state.load(std::memory_order_seq_cst);
     while (state != Slot::done) {
@@ -309,18 +324,19 @@ void Worker::wait_for(Slot* slot) {
         });
         state = slot->state.load(std::memory_order_seq_cst);
     }
-    end_wait(before);
+    enter_now(open.before);
 }
 
+// Invariant: a waiter that `waitable` may still wake is in `waiters_`. A wait that an exception ends leaves
+// its waiter there, because what it waited for may come all the same.
 void Worker::wait(Slot* head, Waitable& waitable) {
     if (waitable.done()) return;
     if (Strand* const strand = strands_->current(); strand && head == strands_->head())
         return strand->wait(waitable);
-    Waiter waiter(id.core);
-    if (!waitable.await(waiter)) return;
+    Waiter& waiter = waiters_.emplace_back(id.core);
+    if (!waitable.await(waiter)) return waiters_.pop_back();
     const Wake wake(waiter, waitable);
-    const Activity before = times.current();
-    idle_since_known_ = false;
+    const OpenWait open(*this);
     wait_began_ = backend->now(*this);
     node_.deadlock_watch().tasks().fetch_add(1, std::memory_order_seq_cst);
     while (!wake.done()) {
@@ -329,7 +345,8 @@ void Worker::wait(Slot* head, Waitable& waitable) {
         run_above_waiting([&] { run_something(head, &wake); });
     }
     node_.deadlock_watch().tasks().fetch_sub(1, std::memory_order_seq_cst);
-    end_wait(before);
+    enter_now(open.before);
+    if (&waiter == &waiters_.back()) waiters_.pop_back();
 }
 
 // The worker is not in the set of sleeping ones, because it would not take what they are woken for.
@@ -368,12 +385,6 @@ void Worker::expect_run_goes_on() {
 
 void Worker::drop_tasks() {
     deque_.drop(tracks_ ? top_ : deque_.top());
-}
-
-void Worker::end_wait(Activity before) {
-    if (long_wait_.waitable.load(std::memory_order_relaxed)) [[unlikely]]
-        long_wait_.waitable.store(nullptr, std::memory_order_seq_cst);
-    enter_now(before);
 }
 
 // --- activity

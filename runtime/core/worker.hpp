@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -20,6 +21,7 @@
 #include "runtime/core/fork_rules.hpp"
 #include "runtime/core/poll_pace.hpp"
 #include "runtime/core/states.hpp"
+#include "runtime/core/wait.hpp"
 #include "runtime/run/counters.hpp"
 #include "runtime/run/member_list.hpp"
 #include "runtime/sources/ranked_queue.hpp"
@@ -328,6 +330,7 @@ private:
     void work_slow(std::uint64_t units);
     void compute_long(Work cost, const std::function<void()>& code);
     void compute_now(Work cost, const std::function<void()>& code);
+    struct OpenWait;
     void serve_request(const Slot* head);
     void wait_for(Slot* slot);
     void look_up();
@@ -354,7 +357,6 @@ private:
     void sleep(Time deadline, const Waitable* awaited);
     void rest_long(Time deadline, const Waitable* awaited);
     void expect_run_goes_on();
-    void end_wait(Activity before);
     Activity resting(const Waitable* awaited) const;
     bool something_to_do(const Waitable* awaited) const;
     bool idle() const { return depth_ == 0; }
@@ -424,6 +426,7 @@ private:
     std::unique_ptr<StrandRunner> strands_;
     PollPace pace_;                   ///< where it polls in passing
     std::optional<RankedTask> kept_;  ///< set only while a ranked task ends and nothing else is on the stack
+    std::deque<Waiter> waiters_;      ///< of tasks that wait, the innermost last
     std::exception_ptr failure_;      ///< the first error above a task that waited
     ForkRules rules_;
     std::unique_ptr<Recording> recording_;  ///< as long as there is a recorder
