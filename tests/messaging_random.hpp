@@ -16,6 +16,8 @@
 #include "base/random.hpp"
 #include "model/messaging.hpp"
 #include "runtime/run/execution.hpp"
+#include "tests/faulty_machine.hpp"
+#include "tests/strand_testing.hpp"
 
 namespace heddle::testing_messaging {
 
@@ -233,5 +235,38 @@ void expect_each_once(std::uint64_t seed, const Run& run) {
     ASSERT_EQ(wrongs.received, all) << "seed " << seed;
     ASSERT_EQ(wrongs.wrong, 0U) << "seed " << seed;
 }
+
+/// Seeds from 1 on, each with interleavings and faults of its own.
+inline void expect_each_once_in_process(std::uint64_t seeds) {
+    for (std::uint64_t seed = 1; seed <= seeds && !testing::Test::HasFatalFailure(); ++seed) {
+        const testing_faults::FaultyMachine machine = testing_faults::draw_machine(seed);
+        expect_each_once(seed, [&](const auto& make) {
+            inprocess::InprocessBackend backend(machine.options);
+            runtime::Execution(backend, machine.schedule, make).run();
+        });
+    }
+}
+
+inline void expect_each_once_natively(std::uint64_t seeds) {
+    for (std::uint64_t seed = 1; seed <= seeds && !testing::Test::HasFatalFailure(); ++seed) {
+        expect_each_once(seed, [&](const auto& make) {
+            testing_strands::run_native_nodes(static_cast<NodeId>(seed % 3 + 1), 2, make);
+        });
+    }
+}
+
+#ifdef HEDDLE_SIM
+inline void expect_each_once_in_simulation(std::uint64_t seeds) {
+    for (std::uint64_t seed = 1; seed <= seeds && !testing::Test::HasFatalFailure(); ++seed) {
+        Platform platform;
+        platform.nodes = static_cast<NodeId>(seed % 5 + 1);
+        platform.cores = static_cast<CoreId>(seed % 3 + 1);
+        expect_each_once(seed, [&](const auto& make) {
+            sim::SimBackend backend(platform, {});
+            runtime::Execution(backend, {}, make).run();
+        });
+    }
+}
+#endif
 
 }  // namespace heddle::testing_messaging
