@@ -3,6 +3,7 @@
 // native_ring_test.cpp; processes that are killed: lost_process_test.py.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -308,7 +309,42 @@ protected:
     int received_ = 0;
 };
 
+/// How many bytes went through `stream`, of `bytes` at most.
+std::size_t written(Stream& stream, std::size_t bytes) {
+    std::vector<std::byte> data(bytes);
+    const iovec part{data.data(), data.size()};
+    return static_cast<std::size_t>(std::max<std::ptrdiff_t>(stream.write(std::span(&part, 1)), 0));
+}
+std::size_t taken(Stream& stream, std::size_t bytes) {
+    std::vector<std::byte> room(bytes);
+    const iovec part{room.data(), room.size()};
+    return static_cast<std::size_t>(std::max<std::ptrdiff_t>(stream.read(std::span(&part, 1)), 0));
+}
+
 }  // namespace
+
+// A writer asks for room again and again, and reads meanwhile, but never without finding bytes. So the bells
+// that tell of room gather in the socket.
+TEST_F(NativeOffer, BellsThatTellOfRoomKeepNoOtherFromRinging) {
+    constexpr std::size_t ring = 64 << 10;
+    auto [made, opened] = agree(ring);
+    Stream& peer = *made.stream;
+    Stream& own = *opened.stream;
+    const Descriptor set(epoll_create1(EPOLL_CLOEXEC));
+    epoll_event event{EPOLLIN | EPOLLET, {}};
+    ASSERT_EQ(epoll_ctl(set.get(), EPOLL_CTL_ADD, own.descriptor(), &event), 0);
+    for (int i = 0; i < 500; ++i) {
+        while (written(own, ring) > 0) continue;
+        ASSERT_FALSE(own.ask_for_room());
+        while (taken(peer, ring) > 0) continue;
+        ASSERT_EQ(written(peer, 8), 8U);
+        ASSERT_EQ(taken(own, 8), 8U);
+    }
+    ASSERT_TRUE(own.ask_for_bytes());
+    epoll_wait(set.get(), &event, 1, 0);
+    ASSERT_EQ(written(peer, 8), 8U);
+    EXPECT_EQ(epoll_wait(set.get(), &event, 1, 5000), 1);
+}
 
 TEST_F(NativeSharedLink, GarbageIsACorruptFrame) {
     write(pattern(1000, 4));

@@ -68,12 +68,13 @@ protected:
     Parker parker;
     std::atomic<int> came{0}, over{0};
     std::atomic<std::thread::id> handled_by{};
-    std::atomic<int> asked_for_core{0};  ///< whether one is free: it always is
-    int unparks = 1;                     ///< every so many messages the worker is woken
+    std::atomic<int> asked_for_core{0};  ///< whether one is free
+    std::atomic<bool> core_is_free{true};
+    int unparks = 1;  ///< every so many messages the worker is woken
     std::atomic<bool> stopping{false};
     Reception reception{GetParam().how,
                         50us,
-                        [this] { return ++asked_for_core > 0; },
+                        [this] { return ++asked_for_core > 0 && core_is_free; },
                         true,
                         {.attend = [this](Link& from) { return attend(from); },
                          .over = [this](Link&) { ++over; },
@@ -231,6 +232,49 @@ TEST_P(NativeReception, APeerInMemoryNeedNotTellOfWhatItWritesDuringALongWrite) 
         EXPECT_EQ(came, 1);
     }
     EXPECT_TRUE(eventually([&] { return came == 2; }));
+}
+
+// The thread that has written may find the mutex taken by a worker that only asks whether it may look.
+TEST_P(NativeReception, WhatComesAfterALongWriteIsHandledWhileAWorkerComesAndGoes) {
+    core_is_free = false;
+    begin(true);
+    std::thread colleague([&] {
+        while (!stopping) {
+            const Deadline now = Clock::now();
+            reception.receive_until(parker, now, now + 20us, 0ns, [] { return false; });
+        }
+    });
+    for (int sent = 1; sent <= rounds(5000); ++sent) {
+        std::this_thread::sleep_for(200us);  // the receiver thread falls asleep
+        {
+            const Reception::Writing writing(reception, 1 << 20);
+            for (const Deadline end = Clock::now() + 2us; Clock::now() < end;) continue;
+        }
+        std::this_thread::sleep_for(20us);
+        send();
+        for (const Deadline late = soon(); came != sent && Clock::now() < late;) std::this_thread::yield();
+        EXPECT_EQ(came, sent);
+        if (came != sent) break;
+    }
+    stopping = true;
+    colleague.join();
+}
+
+TEST_P(NativeReception, APeerInMemoryTellsAWorkerThatSleepsWhileAnotherOneWrites) {
+    begin(true);
+    std::atomic<bool> ended{false};
+    std::thread colleague([&] {
+        reception.rest(parker, Clock::now(), Deadline::max(), 0us);
+        ended = true;
+    });
+    std::this_thread::sleep_for(20ms);  // until the colleague sleeps
+    {
+        const Reception::Writing writing(reception, 1 << 20);
+        send();
+        EXPECT_TRUE(eventually([&] { return came == 1 && ended; }, 5s));
+    }
+    unpark();
+    colleague.join();
 }
 
 TEST_P(NativeReception, APermitEndsTheRestWhereverTheWorkerSleeps) {

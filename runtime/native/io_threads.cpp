@@ -28,6 +28,7 @@ void IoThreads::run(std::function<void()> call) {
             return;
         } catch (const std::system_error& error) {
             if (threads_.empty()) {
+                calls_.pop_back();
                 throw Error(fmt::format("no thread for a call that may block: {}", error.code().message()),
                             "raise the limits of processes and memory (ulimit -u, ulimit -v)");
             }

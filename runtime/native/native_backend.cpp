@@ -116,26 +116,16 @@ void NativeBackend::run(const runtime::NodeFactory& make_node) {
     state.start_threads();
     using Started = Coordination::Started;
     auto started = Started::begun;
-    if (!state.transport) state.begin(Clock::now());
-    if (state.transport) {
-        const std::vector<NodeId> connected = state.transport->connected();
-        state.transport->start(
-            {[&state](NodeId from, std::span<const std::byte> message, runtime::Body body) {
-                 if (!state.run_start.holds(from, message, body))
-                     state.deliver(from, message, std::move(body));
-             },
-             [&state](NodeId from, FrameKind kind, auto payload) {
-                 state.relay->take(from, kind, payload, [&state](NodeId of, FrameKind what, auto content) {
-                     state.coordination->handle(of, what, content);
-                 });
-             },
-             [&state](NodeId node, const std::string& reason) { state.lose(node, reason); },
-             [&state](NodeId node) { state.coordination->gone(node); },
-             [&state](NodeId from, std::span<const std::byte> message, std::uint64_t bytes) {
-                 return state.room(from, message, bytes);
-             }});
-        started = state.coordination->start(connected);
-        if (started == Started::begun && state.options.at_start) state.begin_changes();
+    try {
+        if (state.transport) {
+            started = state.start_transport();
+        } else {
+            state.begin(Clock::now());
+        }
+    } catch (...) {
+        state.release(true);
+        state.join();
+        throw;
     }
     state.release(started != Started::begun);
     state.join();
@@ -152,6 +142,26 @@ void NativeBackend::run(const runtime::NodeFactory& make_node) {
     state.clock_error = state.coordination->clock_error();
     state.hosts = state.coordination->hosts();
     if (!ended_well) state.throw_lost();
+}
+
+Coordination::Started NativeBackend::State::start_transport() {
+    const std::vector<NodeId> connected = transport->connected();
+    transport->start({[this](NodeId from, std::span<const std::byte> message, runtime::Body body) {
+                          if (!run_start.holds(from, message, body)) deliver(from, message, std::move(body));
+                      },
+                      [this](NodeId from, FrameKind kind, auto payload) {
+                          relay->take(from, kind, payload, [this](NodeId of, FrameKind what, auto content) {
+                              coordination->handle(of, what, content);
+                          });
+                      },
+                      [this](NodeId node, const std::string& reason) { lose(node, reason); },
+                      [this](NodeId node) { coordination->gone(node); },
+                      [this](NodeId from, std::span<const std::byte> message, std::uint64_t bytes) {
+                          return room(from, message, bytes);
+                      }});
+    const Coordination::Started started = coordination->start(connected);
+    if (started == Coordination::Started::begun && options.at_start) begin_changes();
+    return started;
 }
 
 std::vector<MeshNetwork> NativeBackend::State::mesh_networks() const {

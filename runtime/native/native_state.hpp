@@ -88,6 +88,7 @@ struct NativeBackend::State {
     void meet();
     std::vector<unsigned> cores_of_threads() const;
     void start_threads();
+    Coordination::Started start_transport();
     void release(bool cancel);
     bool await_release();
     void join();

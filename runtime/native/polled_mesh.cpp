@@ -120,6 +120,8 @@ void PolledMesh::State::write(Line& line) {
     line.writes = left;
     blocked.fetch_add(left ? 1 : ~std::uint32_t{0}, std::memory_order_relaxed);
     watch(line);
+    // The thread that receives may have heard the peer's bell before this line was counted.
+    if (left && line.link.load()->stream().room_has_come()) host::signal_event(interrupted);
 }
 
 /// Under the line's mutex.

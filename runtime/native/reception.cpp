@@ -71,6 +71,12 @@ void Reception::receive(const std::atomic<bool>& stopping, bool looks) {
             nap(nap_);
             nap_ = std::min(2 * nap_, longest);
             found = false;
+            if (arrivals_.worker_sleeps()) continue;  // the system tells the worker
+            // A worker that looks in passing sees neither a bell for room nor the end of a peer.
+            arrivals_.ask_system(seen, Deadline::min());
+            if (seen.count <= 0) continue;
+            const std::unique_lock lock = lock_before_worker();
+            found = handle(seen);
             continue;
         }
         nap_ = lengths_.shortest;
@@ -171,7 +177,11 @@ bool Reception::look_in_passing(Deadline now) {
     bool found = false;
     {
         const std::unique_lock lock(receiving_, std::try_to_lock);
-        if (lock && !thread_waits_.load(std::memory_order_relaxed) && arrivals_.all_in_memory()) {
+        if (!lock || thread_waits_.load(std::memory_order_relaxed)) {
+            // Another thread looks.
+        } else if (!arrivals_.all_in_memory()) {
+            see_to_untold();
+        } else {
             worker_comes(now);
             for (int looks = 0; looks != looks_in_passing && something_has_come(); ++looks)
                 found = handle(seen_) || found;
@@ -203,6 +213,7 @@ Deadline Reception::attend(Parker& parker, Deadline from, Deadline until, std::c
     std::unique_lock lock(receiving_);
     if (std::exchange(has_come_, false)) looks_until_ = now + looks_for_;
     if (!sleeps && how_ != Receive::poll && now >= std::max(spins_until, looks_until_)) {
+        see_to_untold();
         lock.unlock();
         occupied_.store(false, std::memory_order_release);
         return now;
@@ -288,18 +299,20 @@ Reception::Writing::Writing(Reception& reception, std::uint64_t bytes)
     if (bytes < long_write_bytes || handles_for == &reception_) return;
     // If another thread has the mutex, that one attends to what comes.
     const std::unique_lock lock(reception_.receiving_, std::try_to_lock);
-    if (!lock || reception_.arrivals_.any_kept()) return;
+    if (!lock || reception_.arrivals_.any_kept() || reception_.arrivals_.worker_sleeps()) return;
     reception_.arrivals_.ask_no_more();
-    is_not_told_ = true;
+    reception_.is_untold_ = is_not_told_ = true;
 }
 
 Reception::Writing::~Writing() {
     reception_.busy_.fetch_add((Clock::now() - begin_).count(), std::memory_order_relaxed);
     reception_.writers_.fetch_sub(1, std::memory_order_relaxed);
     if (!is_not_told_) return;
-    // A thread that has the mutex will ask the peers itself, or has yet to look.
+    // Invariant: a thread that has the mutex looks again, or sees to what is untold before it gives it back.
     std::unique_lock lock(reception_.receiving_, std::try_to_lock);
-    if (!lock || reception_.leaves_nothing()) return;
+    if (!lock) return;
+    reception_.is_untold_ = false;
+    if (reception_.leaves_nothing()) return;
     lock.unlock();  // the thread that wakes wants it
     reception_.arrivals_.wake();
 }
@@ -309,6 +322,11 @@ Reception::Writing::~Writing() {
 /// If so, the system will tell of all that comes.
 bool Reception::leaves_nothing() {
     return !arrivals_.any_kept() && arrivals_.ask_for_bytes();
+}
+
+/// The thread that writes large data may have ended meanwhile, and have found the mutex taken.
+void Reception::see_to_untold() {
+    if (std::exchange(is_untold_, false) && !leaves_nothing()) arrivals_.wake();
 }
 
 /// Looks without waiting. True: something has come.

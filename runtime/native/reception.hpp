@@ -92,6 +92,7 @@ private:
     std::unique_lock<std::mutex> lock_before_worker();
     void sleep(Parker& parker, Deadline until, std::unique_lock<std::mutex>& lock);
     bool leaves_nothing();
+    void see_to_untold();
     bool look(Arrivals::Seen& seen, Polling& polling);
     bool handle(Arrivals::Seen& seen);
     bool read(Arrivals::Source& source);
@@ -105,13 +106,15 @@ private:
     // Invariant: if bytes are there to be read, then a thread is on its way to read them, or the system will
     // wake one. So a thread leaves nothing kept when it gives the mutex back, and has asked the peers in
     // memory to tell: reading from a connection takes that back. Or it has seen the receiver thread nap,
-    // which looks afterwards. Or it writes large data, and restores this then. A worker keeps the mutex while
-    // it rests and is awake, except that it lets the receiver thread have it.
+    // which looks afterwards. Or it writes large data, and restores this then; if the mutex is taken then,
+    // the thread that has it does. A worker keeps the mutex while it rests and is awake, except that it lets
+    // the receiver thread have it.
     std::mutex receiving_;  ///< over reading and handling
     Arrivals arrivals_;
     std::atomic<bool> worker_looks_{false};  ///< a worker rests, and is awake
     std::atomic<bool> thread_waits_{false};  ///< the receiver thread, for the mutex
     bool has_come_ = false;                  ///< something, since a worker rested
+    bool is_untold_ = false;                 ///< a thread writes, and the peers in memory do not tell
 
     std::atomic<bool> occupied_{false};   ///< a worker attends, or is about to
     std::atomic<bool> wakes_two_{false};  ///< a connection that the system would tell both threads of

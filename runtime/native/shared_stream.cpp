@@ -21,6 +21,9 @@ constexpr std::size_t step_bytes = 64 << 10;
 constexpr std::chrono::microseconds room_patience{20};
 constexpr int looks_between_clock_reads = 64;
 
+/// As many bells that tell of room may lie in the socket, which holds 278 of them.
+constexpr std::uint32_t unheard_most = 64;
+
 }  // namespace
 
 SharedStream::SharedStream(SharedMemory memory, Descriptor bell, Side side)
@@ -52,6 +55,12 @@ std::ptrdiff_t SharedStream::write(std::span<const iovec> parts) {
 bool SharedStream::peer_has_ended() const {
     pollfd entry{bell_.get(), POLLRDHUP, 0};
     return poll(&entry, 1, 0) > 0;
+}
+
+bool SharedStream::ask_for_room() {
+    if (out_.ask_for_room()) return true;
+    rooms_asked_.fetch_add(1, std::memory_order_relaxed);
+    return false;
 }
 
 /// False if there is no room.
@@ -87,7 +96,9 @@ void SharedStream::ring_bell() {
 // --- reading
 
 std::ptrdiff_t SharedStream::read(std::span<const iovec> parts) {
-    bool heard = false;
+    // A reader that always finds bytes hears no bell, and a full socket could not ring for the next bytes.
+    bool heard = rooms_asked_.load(std::memory_order_relaxed) >= unheard_most;
+    if (heard) hear_bell();
     for (;;) {
         // The bell may still ring once. The reader then wakes and finds nothing.
         if (std::exchange(announced_, false)) {
@@ -146,6 +157,7 @@ void SharedStream::hear_answer() {
 
 /// Takes from the socket what has rung, and sees whether the peer has ended.
 void SharedStream::hear_bell() {
+    rooms_asked_.store(0, std::memory_order_relaxed);
     char bytes[64];
     for (;;) {
         const auto count = recv(bell_.get(), bytes, sizeof bytes, MSG_DONTWAIT);

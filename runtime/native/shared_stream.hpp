@@ -2,6 +2,7 @@
 // none of its bytes. A byte there wakes the peer (a bell), and its end tells that the peer has ended.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -18,7 +19,7 @@ public:
 
     bool in_memory() const override { return true; }
     std::ptrdiff_t write(std::span<const iovec> parts) override;
-    bool ask_for_room() override { return out_.ask_for_room(); }
+    bool ask_for_room() override;
     bool room_has_come() const override { return out_.room_has_come(); }
 
     std::ptrdiff_t read(std::span<const iovec> parts) override;
@@ -45,6 +46,7 @@ private:
     Descriptor bell_;
     RingWriter out_;
     RingReader in_;
+    std::atomic<std::uint32_t> rooms_asked_{0};  ///< since the reader has heard the bell
 
     // The reader's.
     bool announced_ = false;  ///< the peer will ring the bell

@@ -10,8 +10,13 @@ namespace heddle::runtime {
 void IoCalls::start(Context& caller, double bytes, std::function<void()> code, Event& event) {
     HEDDLE_ASSERT(bytes >= 0);
     begin();
-    caller.backend->io(caller, bytes, std::move(code),
-                       [this, &event](Context& after) { ended(after, event); });
+    try {
+        caller.backend->io(caller, bytes, std::move(code),
+                           [this, &event](Context& after) { ended(after, event); });
+    } catch (...) {
+        cancel();
+        throw;
+    }
 }
 
 void IoCalls::begin() {
