@@ -24,6 +24,7 @@
 namespace heddle::sim {
 
 /// The messages that a lane's machines send, used again and again. One may be given back in another lane.
+/// Between windows the lanes level what they have, or one that only sends would make more and more.
 class Mailroom {
 public:
     Message& take() {
@@ -44,6 +45,20 @@ public:
         runtime::Bytes buffer = std::move(buffers_.back());
         buffers_.pop_back();
         return buffer;
+    }
+    /// What has come back since the last call, less what was taken, is for other lanes.
+    void pass_on(std::vector<Message*>& to) {
+        for (; on_way_ < level_ && !spare_.empty(); --level_) {
+            to.push_back(spare_.back());
+            spare_.pop_back();
+        }
+    }
+    /// As much as was taken, if there is so much.
+    void restock(std::vector<Message*>& from) {
+        for (; on_way_ > level_ && !from.empty(); ++level_) {
+            spare_.push_back(from.back());
+            from.pop_back();
+        }
     }
     /// Messages that were taken here, less those that were given back here.
     std::int64_t on_way() const { return on_way_; }
@@ -67,6 +82,7 @@ private:
     std::vector<Message*> spare_;
     std::vector<runtime::Bytes> buffers_;  ///< of messages that were given back
     std::int64_t on_way_ = 0;
+    std::int64_t level_ = 0;  ///< as much of `on_way_` has been levelled
 };
 
 /// What machines share that are simulated one after the other, by one thread at a time.
@@ -220,6 +236,12 @@ private:
     }
     /// A worker, not a receiver, which acts in the course of an event.
     bool is_worker(const runtime::Context& context) const { return context.id.core < settings_.cores; }
+    /// There is an event at `time` now: the worker that acts must not go on beyond it. The receiver's context
+    /// acts for a worker whose node sends itself a message.
+    void hold_back(runtime::Context& caller, Time time) {
+        runtime::Context* const acts = is_worker(caller) ? &caller : last_ ? last_->context : nullptr;
+        if (acts) acts->horizon = std::min(acts->horizon, time);
+    }
 
     void make_fiber(SimWorker& worker);
     void begin_node(SimNode& node, Time time);

@@ -92,6 +92,9 @@ void Simulation::run_window(Time begin) {
         machines_[id].hand_over();
         agenda_.note(id, machines_[id].next_time());
     }
+    if (world_.lanes.size() == 1) return;
+    for (Lane& lane : world_.lanes) lane.mailroom.pass_on(spare_messages_);
+    for (Lane& lane : world_.lanes) lane.mailroom.restock(spare_messages_);
 }
 
 // What machines of different lanes share in a window is only read: machines do not look at each other, and

@@ -50,6 +50,7 @@ private:
     std::vector<Message*> inboxes_;  ///< by machine: what it has not been told of, linked
     std::vector<MachineId> due_;
     std::vector<std::vector<std::size_t>> due_of_lane_;  ///< places in `due_`
+    std::vector<Message*> spare_messages_;               ///< that one lane has left over for the others
     std::vector<std::uint32_t> expecting_;  ///< by machine: the last window in which a message may have come
     std::uint32_t window_ = 0;
     bool groups_go_on_ = false;            ///< in the present window
