@@ -128,6 +128,7 @@ struct Path {
 struct Work {
     double flops = 0;
     double bytes = 0;
+    bool goes_on = false;  ///< of one piece with the work before: the noise of tasks is the same for both
 };
 
 /// Bytes per second from one group of nodes to others, on average. Of a single message, 0: unknown. Of

@@ -336,8 +336,11 @@ void SimMachine::unpark(Context& caller, SimNode& node, CoreId core) {
     worker.parked = false;
     worker.waking = true;
     --node.idle;
-    if (receives && !is_worker(caller))
-        return push_resume(worker, node.pace.after(caller.clock, world_.costs.wake_up_receiving));
+    if (receives && !is_worker(caller)) {
+        const Time time = node.pace.after(caller.clock, world_.costs.wake_up_receiving);
+        push_resume(worker, time);
+        return hold_back(caller, time);
+    }
     Time cost = world_.costs.wake_up;
     // A parked worker's clock is the time at which it parked. It looks again and again, then it sleeps, in
     // the end deeply.
@@ -353,7 +356,7 @@ void SimMachine::unpark(Context& caller, SimNode& node, CoreId core) {
     if (sleeps_deeply) cost = checked_sum(cost, world_.costs.wake_up_deep);
     const Time time = node.pace.after(caller.clock, cost);
     push_resume(worker, time);
-    if (is_worker(caller)) caller.horizon = std::min(caller.horizon, time);
+    hold_back(caller, time);
     if ((sleeps || sleeps_deeply) && world_.costs.unpark > Time::zero()) charge_waker(caller);
 }
 
@@ -375,7 +378,7 @@ runtime::Work SimMachine::measured(runtime::Work work, const std::function<void(
     const double seconds = std::max(0.0, world_.stopwatch() - begin - (begin - before));
     double bandwidth = settings_.memory_bandwidth.front();
     if (settings_.core_memory_bandwidth > 0) bandwidth = std::min(bandwidth, settings_.core_memory_bandwidth);
-    return {seconds * world_.core_speed, std::min(work.bytes, seconds * bandwidth)};
+    return {seconds * world_.core_speed, std::min(work.bytes, seconds * bandwidth), work.goes_on};
 }
 
 void SimMachine::compute(SimWorker& worker, runtime::Work work, const std::function<void()>& code) {
@@ -386,7 +389,7 @@ void SimMachine::compute(SimWorker& worker, runtime::Work work, const std::funct
     if (lane_.switchboard.abandoning()) return;
     const Time clock = worker.context->clock;
     Pace& pace = worker.node->pace;
-    work = pace.drawn(work);
+    work = pace.drawn(work, worker.noise);
     const CoreId core = worker.context->id.core;
     const struct Computing {
         explicit Computing(SimNode& of) : node(of) { ++node.computing; }

@@ -18,7 +18,7 @@ void SimMachine::io(runtime::Context& caller, double bytes,
     disk_free_ = of_caller.pace.after(std::max(disk_free_, caller.clock), cost);
     disk_calls_.push_back({&of_caller, std::move(done)});
     push(disk_free_, EventKind::disk, settings_.first, nullptr);
-    if (is_worker(caller)) caller.horizon = std::min(caller.horizon, disk_free_);
+    hold_back(caller, disk_free_);
 }
 
 void SimMachine::disk_served(Time now) {

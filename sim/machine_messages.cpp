@@ -83,7 +83,7 @@ void SimMachine::put_on_way(Context& caller, Message& message) {
     const bool stays = is_here(message.to);
     const Time next = put_on_way(message);
     // An answer may come as soon as that. Without an event of its own the caller would go on beyond.
-    if (stays && is_worker(caller)) caller.horizon = std::min(caller.horizon, next);
+    if (stays) hold_back(caller, next);
 }
 
 /// Returns the time of the message's next event.

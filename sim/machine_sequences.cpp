@@ -59,7 +59,7 @@ void SimMachine::post_to_sender(Context& caller, SimNode& node, Message& message
         node.sender_free = never;
         return;
     }
-    if (is_worker(caller)) caller.horizon = std::min(caller.horizon, begin);
+    hold_back(caller, begin);
     if (begin >= sender.due) return;
     sender.due = begin;
     push(begin, EventKind::sending, node.id, &sender);

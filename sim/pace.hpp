@@ -43,10 +43,11 @@ public:
     /// The time at which the node's own time is `running`; after the stop where there is one.
     Time at(Time running) const { return steady_ || stops_.empty() ? running : at_between_stops(running); }
 
-    /// The next piece of work as it turns out: as much larger or smaller as the noise makes it.
-    runtime::Work drawn(runtime::Work work) {
+    /// Work as it turns out: as much larger or smaller as the noise makes its piece. `factor`: that of the
+    /// worker's latest piece.
+    runtime::Work drawn(runtime::Work work, double& factor) {
         if (!steady_ && task_noise_) {
-            const double factor = task_noise_->draw(random_);
+            if (!work.goes_on) factor = task_noise_->draw(random_);
             work.flops *= factor;
             work.bytes *= factor;
         }

@@ -40,6 +40,7 @@ struct alignas(64) SimWorker : runtime::BackendPart {
     bool finished = false;
     const std::function<bool()>* receives_until = nullptr;  ///< while it receives itself, and is not unparked
     std::uint32_t parts_left = 0;                           ///< of its work: bytes, and flops on shared cores
+    double noise = 1;                                       ///< of its latest piece of work
     Time flops_end{};  ///< when its arithmetic is done, while it waits for memory
     [[no_unique_address]] FiberNotes notes;
 };

@@ -2,9 +2,13 @@
 // same event by event. Neither windows, their order nor the number of threads changes anything.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <memory>
+#include <set>
+#include <vector>
 
 #include "host/thread_crew.hpp"
+#include "sim/machine.hpp"
 #include "tests/sim_nodes.hpp"
 #include "tests/sim_workloads.hpp"
 
@@ -62,6 +66,73 @@ TEST(SimMachinePrograms, AreTheSameInAllOrdersIfNothingCostsAnything) {
     platform.overheads = {};
     platform.events = {stop(us(12), 3), go_on(us(40), 2), speed(us(10), 0, 0.5)};
     expect_all_workloads_the_same(platform, false);
+}
+
+// A node that asks itself for a page sends messages in the time of its worker, which then must not go on
+// beyond their answers.
+TEST(SimMachinePrograms, WorkersWhoseNodesAskThemselvesWaitForTheAnswers) {
+    HEDDLE_SKIP_WITH_THREAD_SANITIZER();
+    const StatedWorkload matmul{"matmul", {{"n", "64"}, {"unit_cost", "5kf"}}};
+    Platform free;
+    free.nodes = free.processes = 2;
+    free.cores = 1;
+    free.overheads = {};
+    free.events = {speed(us(1), 0, 0.5)};
+    simulate(matmul, free, {});
+    Platform faults;
+    faults.nodes = faults.processes = faults.cores = 3;
+    faults.overheads.page_fault = us(10);
+    runtime::Schedule checked;
+    checked.memory.trigger = runtime::Trigger::checked;
+    checked.memory.prefetch = 3;
+    for (const char* const n : {"64", "96", "128"}) {
+        for (checked.seed = 1; checked.seed <= 5; ++checked.seed)
+            simulate({"matmul", {{"n", n}, {"unit_cost", "5kf"}}}, faults, checked);
+    }
+}
+
+/// The relative standard deviation of the makespan over some seeds.
+double deviation(const StatedWorkload& program, const Platform& platform) {
+    constexpr int seeds = 16;
+    double sum = 0, squares = 0;
+    runtime::Schedule schedule;
+    for (schedule.seed = 1; schedule.seed <= seeds; ++schedule.seed) {
+        const auto time = static_cast<double>(simulate(program, platform, schedule).makespan.count());
+        sum += time;
+        squares += time * time;
+    }
+    return std::sqrt(squares * seeds / (sum * sum) - 1);
+}
+
+// A worker that looks for messages while its filaments are charged charges them in parts of one piece.
+TEST(SimMachinePrograms, WorkThatIsChargedInPartsHasTheNoiseOfOnePiece) {
+    HEDDLE_SKIP_WITH_THREAD_SANITIZER();
+    const StatedWorkload matmul{"matmul", {{"n", "48"}, {"unit_cost", "6kf"}}};
+    Platform platform;
+    platform.nodes = platform.processes = 2;
+    platform.cores = 1;
+    platform.noise.task = 0.5;
+    platform.overheads.message_interrupt = Time{};
+    const double whole = deviation(matmul, platform);
+    platform.overheads.message_interrupt = Time(1);
+    EXPECT_GT(deviation(matmul, platform), whole / 3);
+    EXPECT_GT(whole, 0.05);
+}
+
+// What one lane sends another one receives, window by window: they need as many messages as are under way.
+TEST(Mailrooms, ThatAreLevelledMakeNoMoreThanAreUnderWay) {
+    Mailroom sender, receiver;
+    std::vector<Message*> spare, sent;
+    std::set<const Message*> all;
+    for (int window = 0; window < 50; ++window) {
+        for (int i = 0; i < 100; ++i) all.insert(sent.emplace_back(&sender.take()));
+        for (Message* const message : sent) receiver.give_back(*message);
+        sent.clear();
+        for (Mailroom* const room : {&sender, &receiver}) room->pass_on(spare);
+        for (Mailroom* const room : {&sender, &receiver}) room->restock(spare);
+    }
+    EXPECT_EQ(all.size(), 100U);
+    EXPECT_EQ(sender.on_way() + receiver.on_way(), 0);
 }
 
 // What a thief takes from its own machine is nearer: a local-first policy gains by machines of four nodes.

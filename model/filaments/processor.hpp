@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "runtime/core/caller.hpp"
 #include "runtime/core/poll_pace.hpp"
@@ -37,16 +38,8 @@ public:
 
     /// Charges all of it. Called before a request of this processor's leaves.
     void settle() {
-        std::uint64_t units = units_.load(std::memory_order_relaxed);
-        if (units == 0) return;
-        units_.store(0, std::memory_order_relaxed);
-        if (!pace_.polls()) return worker_.work(units);
-        while (units > 0) {
-            const std::uint64_t part = std::min(units, pace_.left());
-            worker_.work(part);
-            units -= part;
-            if (pace_.due(part)) pace_.poll(worker_);
-        }
+        charge_all();
+        goes_on_ = false;
     }
 
     /// Whether work is charged, so that it must be declared.
@@ -62,17 +55,36 @@ public:
         if (!charges_) {
             if (pace_.due(1)) pace_.poll(worker_);
         } else if (settles && units_.load(std::memory_order_relaxed) >= pace_.left()) {
-            settle();
+            charge_all();
         }
     }
 
 private:
+    /// What is charged in parts, with polls between them, is one piece of work all the same.
+    void charge_all() {
+        std::uint64_t units = units_.load(std::memory_order_relaxed);
+        if (units == 0) return;
+        units_.store(0, std::memory_order_relaxed);
+        if (!pace_.polls()) return worker_.work(units);
+        while (units > 0) {
+            const std::uint64_t part = std::min(units, pace_.left());
+            if (std::exchange(goes_on_, true)) {
+                worker_.work_on(part);
+            } else {
+                worker_.work(part);
+            }
+            units -= part;
+            if (pace_.due(part)) pace_.poll(worker_);
+        }
+    }
+
     /// Between two polls: strips, and where work is charged units.
     static constexpr std::uint64_t steps_most = 1U << 10, units_most = 1U << 16;
 
     runtime::Worker& worker_;
     runtime::PollPace pace_;
     bool charges_;
+    bool goes_on_ = false;  ///< part of the piece has been charged
     std::atomic<std::uint64_t> units_{0};
 };
 

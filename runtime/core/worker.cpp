@@ -200,9 +200,9 @@ void Worker::run_above(Slot* slot) {
     if (!type.detached()) std::memcpy(slot->payload, payload, type.result_bytes());
 }
 
-void Worker::work_slow(std::uint64_t units) {
+void Worker::work_slow(std::uint64_t units, bool goes_on) {
     const auto n = static_cast<double>(units);
-    compute_now({unit_.flops * n, unit_.bytes * n}, nothing);
+    compute_now({unit_.flops * n, unit_.bytes * n, goes_on}, nothing);
 }
 
 void Worker::compute(Work cost, const std::function<void()>& code) {
@@ -220,7 +220,7 @@ void Worker::compute_long(Work cost, const std::function<void()>& code) {
 void Worker::compute_now(Work cost, const std::function<void()>& code) {
     declared_.sum.flops += cost.flops;
     declared_.sum.bytes += cost.bytes;
-    ++declared_.pieces;
+    if (!cost.goes_on) ++declared_.pieces;
     if (recorder) [[unlikely]]
         note_work(cost);
     const Activity before = enter_now(Activity::working);

@@ -99,8 +99,10 @@ public:
     /// Declares `units` units of the program's work (Program::unit). Free where nothing is charged.
     void work(std::uint64_t units) {
         if (!gate_open_) [[unlikely]]
-            work_slow(units);
+            work_slow(units, false);
     }
+    /// More of the piece of work that it has declared last.
+    void work_on(std::uint64_t units) { work_slow(units, true); }
 
     /// Runs `code` as user work of a declared cost. What has gathered for other nodes is sent before, and
     /// what waits here for this worker is offered to others.
@@ -327,7 +329,7 @@ private:
     }
     bool pop_slow(Slot* slot, std::uint64_t units);
     void run_above(Slot* slot);
-    void work_slow(std::uint64_t units);
+    void work_slow(std::uint64_t units, bool goes_on);
     void compute_long(Work cost, const std::function<void()>& code);
     void compute_now(Work cost, const std::function<void()>& code);
     struct OpenWait;
