@@ -36,38 +36,6 @@ std::vector<std::string> short_names(const std::vector<std::string>& keys) {
     return names;
 }
 
-std::string standing_in_words(const Line& line) {
-    std::string words;
-    switch (line.standing) {
-        case Standing::best:
-            words = "best";
-            break;
-        case Standing::worse:
-            words = fmt::format("worse (p {:.2g})", line.p_value.value_or(0));
-            break;
-        case Standing::longer:
-            words = "longer in every run";
-            break;
-        case Standing::undecided:
-            words = line.ratio <= 1 ? "as good"
-                    : line.p_value.value_or(1) < results::level
-                        ? fmt::format("lower mean rank (p {:.2g})", *line.p_value)
-                    : line.p_value ? fmt::format("may be chance (p {:.2g})", *line.p_value)
-                                   : "not tested";
-            break;
-        case Standing::untested:
-            words = line.ratio > 1 ? "too few runs to tell" : "as good";
-            break;
-        case Standing::no_result:
-            words = "no result";
-            break;
-    }
-    if (line.identical) words += fmt::format("; all {} repeats identical", line.runs);
-    if (line.bad > 0) words += fmt::format("; {} failed", line.bad);
-    if (line.missing > 0) words += fmt::format("; {} missing", line.missing);
-    return words;
-}
-
 std::string ratio_in_words(const std::optional<results::Ratio>& ratio) {
     if (!ratio) return "-";
     if (!ratio->interval) return fmt::format("{:.2f}", ratio->value);
@@ -81,13 +49,13 @@ std::vector<std::string> row_of(const Line& line, bool speedups) {
         row.insert(row.end(), {"-", "", "", "", ""});
     } else {
         const std::optional<results::Interval>& interval = line.interval_seconds;
-        row.insert(row.end(),
-                   {show_seconds(line.median_seconds), interval ? show_seconds(interval->low) : "",
-                    interval ? show_seconds(interval->high) : "", fmt::format("{:.2f}", line.ratio),
-                    line.lower_bound_seconds ? show_seconds(*line.lower_bound_seconds) : "-"});
+        row.insert(row.end(), {show_seconds(line.median_seconds), interval ? show_seconds(interval->low) : "",
+                               interval ? show_seconds(interval->high) : "",
+                               line.ratio ? fmt::format("{:.2f}", *line.ratio) : "-",
+                               line.lower_bound_seconds ? show_seconds(*line.lower_bound_seconds) : "-"});
     }
     if (speedups) row.insert(row.end(), {ratio_in_words(line.speedup), ratio_in_words(line.efficiency)});
-    row.push_back(standing_in_words(line));
+    row.push_back(results::standing_in_words(line));
     return row;
 }
 

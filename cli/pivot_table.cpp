@@ -22,7 +22,7 @@ std::size_t place(const std::vector<std::string>& all, const std::string& one) {
 
 std::string value_of(const Line& line, const std::string& shows) {
     if (line.runs == 0) return "-";
-    if (shows == "ratio") return fmt::format("{:.2f}", line.ratio);
+    if (shows == "ratio") return line.ratio ? fmt::format("{:.2f}", *line.ratio) : "-";
     if (shows == "median") return show_seconds(line.median_seconds);
     const std::optional<results::Ratio>& ratio = shows == "speedup" ? line.speedup : line.efficiency;
     return ratio ? fmt::format("{:.2f}", ratio->value) : "-";

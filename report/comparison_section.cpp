@@ -19,25 +19,6 @@ Value or_dash(const std::optional<double>& seconds) {
     return seconds ? seconds_value(*seconds) : no_value();
 }
 
-std::string standing_in_words(const results::Line& line) {
-    using results::Standing;
-    switch (line.standing) {
-        case Standing::best:
-            return "fastest";
-        case Standing::worse:
-            return fmt::format("slower, p = {:.2g}", line.p_value.value_or(0));
-        case Standing::longer:
-            return "longer in every run";
-        case Standing::undecided:
-            return line.p_value.value_or(1) < results::level ? "lower mean rank" : "may be chance";
-        case Standing::untested:
-            return "too few runs to test";
-        case Standing::no_result:
-            break;
-    }
-    return line.bad > 0 ? "failed" : "no result";
-}
-
 HtmlTable empty_table(const Subject& subject, const std::string& name, const std::string& caption,
                       bool with_common) {
     std::vector<std::string> titles, fields;
@@ -58,7 +39,7 @@ HtmlTable empty_table(const Subject& subject, const std::string& name, const std
     if (subject.design.combinations.size() > 1) {
         add("ratio", "ratio");
         add("letter", "letters");
-        add("against the fastest", "standing");
+        add("against the best", "standing");
     }
     add("bound", "lower_bound_seconds");
     return HtmlTable(name, caption, std::move(titles), std::move(fields));
@@ -81,9 +62,9 @@ void add_row(HtmlTable& table, const Subject& subject, const Entry& entry, bool 
     row.push_back(line.interval_seconds ? seconds_value(line.interval_seconds->low) : no_value());
     row.push_back(line.interval_seconds ? seconds_value(line.interval_seconds->high) : no_value());
     if (subject.design.combinations.size() > 1) {
-        row.push_back(any ? decimal_value(line.ratio, 3) : no_value());
+        row.push_back(line.ratio ? decimal_value(*line.ratio, 3) : no_value());
         row.push_back(text_value(entry.letters));
-        row.push_back({standing_in_words(line), results::name(line.standing), false});
+        row.push_back({results::standing_in_words(line), results::name(line.standing), false});
     }
     row.push_back(or_dash(line.lower_bound_seconds));
     table.add(std::move(row));

@@ -52,7 +52,7 @@ Figure heat_map_of(const Factor& placement, const Factor& stealing, const Median
     for (std::size_t row = 0; row < placement.values.size(); ++row) {
         for (std::size_t column = 0; column < stealing.values.size(); ++column) {
             const auto median = medians.find({placement.values[row], stealing.values[column]});
-            if (median == medians.end()) continue;
+            if (median == medians.end() || best <= 0) continue;
             const double ratio = median->second / best;
             const bool dark = most > 1 && (ratio - 1) / (most - 1) > 0.5;
             notes.push_back({{"x", column},

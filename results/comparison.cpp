@@ -203,7 +203,7 @@ Json json_of(const Line& line, const std::vector<std::string>& keys) {
     if (line.runs == 0) return json;
     json["makespan_seconds"] = with_interval("median", line.median_seconds, line.interval_seconds);
     json["identical"] = line.identical;
-    json["ratio"] = line.ratio;
+    json["ratio"] = line.ratio ? Json(*line.ratio) : Json();
     json["lower_bound_seconds"] = line.lower_bound_seconds ? Json(*line.lower_bound_seconds) : Json();
     json["p_value"] = line.p_value ? Json(*line.p_value) : Json();
     const auto ratio = [](const Ratio& of) { return with_interval("value", of.value, of.interval); };
@@ -232,6 +232,39 @@ const char* name(Standing standing) {
             break;
     }
     return "no result";
+}
+
+std::string standing_in_words(const Line& line) {
+    std::string words;
+    const bool longer = !line.ratio || *line.ratio > 1;
+    switch (line.standing) {
+        case Standing::best:
+            words = "best";
+            break;
+        case Standing::worse:
+            words = fmt::format("worse (p {:.2g})", line.p_value.value_or(0));
+            break;
+        case Standing::longer:
+            words = "longer in every run";
+            break;
+        case Standing::undecided:
+            words = !longer ? "as good"
+                    : line.p_value.value_or(1) < level
+                        ? fmt::format("lower mean rank (p {:.2g})", *line.p_value)
+                    : line.p_value ? fmt::format("may be chance (p {:.2g})", *line.p_value)
+                                   : "not tested";
+            break;
+        case Standing::untested:
+            words = longer ? "too few runs to tell" : "as good";
+            break;
+        case Standing::no_result:
+            words = "no result";
+            break;
+    }
+    if (line.identical) words += fmt::format("; all {} repeats identical", line.runs);
+    if (line.bad > 0) words += fmt::format("; {} failed", line.bad);
+    if (line.missing > 0) words += fmt::format("; {} missing", line.missing);
+    return words;
 }
 
 std::size_t runs_needed(std::size_t contenders) {
@@ -306,7 +339,7 @@ std::string comparison_csv(const Comparison& comparison) {
             };
             add_interval("low_seconds", "high_seconds", line.interval_seconds);
             row.emplace_back("identical", line.identical ? "true" : "false");
-            add("ratio", line.runs > 0, line.ratio);
+            add("ratio", line.ratio.has_value(), line.ratio.value_or(0));
             add("lower_bound_seconds", line.lower_bound_seconds.has_value(),
                 line.lower_bound_seconds.value_or(0));
             add("p_value", line.p_value.has_value(), line.p_value.value_or(0));

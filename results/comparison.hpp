@@ -56,7 +56,8 @@ struct Line {
     /// value and not a sample. Such a line has neither an interval nor a p-value.
     bool identical = false;
     std::optional<Interval> interval_seconds;
-    double ratio = 0;                           ///< of the median to the best one's
+    /// Of the median to the best one's; unknown if only the best one takes no time.
+    std::optional<double> ratio;
     std::optional<double> lower_bound_seconds;  ///< the same for all lines with this work and machine
     std::optional<double> p_value;              ///< against the best, adjusted; only if it was tested
     Standing standing = Standing::no_result;
@@ -85,6 +86,9 @@ struct Comparison {
 Comparison compare(const std::string& name, const std::vector<std::string>& keys,
                    const std::vector<Contender>& contenders, const std::vector<std::string>& by = {},
                    const std::vector<std::string>& competing = {});
+
+/// How a line compares with the best of its group, for people: `worse (p 0.016); 1 failed`.
+std::string standing_in_words(const Line& line);
 
 /// How many runs each contender of a group needs before a difference can be significant.
 std::size_t runs_needed(std::size_t contenders);

@@ -88,7 +88,7 @@ TEST(Comparison, SaysWhichDifferencesAreMoreThanChance) {
     EXPECT_EQ(lines[1].interval_seconds->low, 1.0);  // of five values, 95% are all of them
     EXPECT_EQ(lines[1].interval_seconds->high, 1.4);
     EXPECT_EQ(lines[0].standing, Standing::worse);
-    EXPECT_NEAR(lines[0].ratio, 2 / 1.2, 1e-12);
+    EXPECT_NEAR(lines[0].ratio.value(), 2 / 1.2, 1e-12);
     EXPECT_NEAR(lines[0].p_value.value(), 2 * 2.0 / 252, 1e-12);  // twice: two rivals (Holm)
     EXPECT_EQ(lines[2].standing, Standing::undecided);
     EXPECT_EQ(lines[2].lower_bound_seconds, 0.75);
@@ -111,6 +111,21 @@ TEST(Comparison, RunsThatTakeNoTimeAreAlike) {
         compare("", {"key"}, {contender({"a"}, {0.0}), contender({"b"}, {0.0})}).groups[0].lines;
     EXPECT_EQ(lines[0].ratio, 1);
     EXPECT_EQ(lines[1].ratio, 1);
+}
+
+TEST(Comparison, ARatioToARunThatTakesNoTimeIsUnknown) {
+    const Comparison comparison =
+        compare("", {"key"},
+                {contender({"a"}, {0.0, 0.0}), contender({"b"}, {1.0, 1.0}), contender({"c"}, {0.0, 0.0})});
+    const std::vector<Line>& lines = comparison.groups[0].lines;
+    EXPECT_EQ(lines[0].ratio, 1);
+    EXPECT_FALSE(lines[1].ratio);
+    EXPECT_EQ(lines[2].ratio, 1);
+    EXPECT_EQ(standing_in_words(lines[2]), "as good");
+    EXPECT_THAT(comparison_csv(comparison), HasSubstr("b,2,0,1.0,1.0,1.0,false,,"));
+    EXPECT_TRUE(
+        nlohmann::json::parse(comparison_json(comparison))["groups"][0]["lines"][1]["ratio"].is_null());
+    EXPECT_THAT(cli::comparison_table(comparison), HasSubstr("     -  750 ms  too few runs to tell"));
 }
 
 TEST(Comparison, KnowsHowManyRunsADifferenceNeeds) {
