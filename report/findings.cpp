@@ -118,8 +118,7 @@ void set_letters(Competition& group, const Design& design, const Runs& runs) {
         samples.push_back(makespans_of(design.combinations[group.entries[i].combination], runs));
         identical.push_back(group.entries[i].line.identical);
     }
-    if (std::any_of(samples.begin(), samples.end(), [](const auto& sample) { return sample.size() < 2; }))
-        return;
+    if (!all_can_differ(samples, identical)) return;
     const auto differ = differences(samples, identical);
     const auto names =
         letters(order.size(), [&differ](std::size_t a, std::size_t b) { return differ[a][b]; });
@@ -130,25 +129,37 @@ bool each_longer(const std::vector<double>& a, const std::vector<double>& b) {
     return *std::min_element(a.begin(), a.end()) > *std::max_element(b.begin(), b.end());
 }
 
+/// The pairs that a test applies to: neither has identical repeats.
+std::vector<std::pair<std::size_t, std::size_t>> tested_pairs(const std::vector<bool>& identical) {
+    std::vector<std::pair<std::size_t, std::size_t>> pairs;
+    for (std::size_t i = 0; i < identical.size(); ++i)
+        for (std::size_t j = i + 1; j < identical.size(); ++j)
+            if (!identical[i] && !identical[j]) pairs.emplace_back(i, j);
+    return pairs;
+}
+
 }  // namespace
+
+bool all_can_differ(const std::vector<std::vector<double>>& samples, const std::vector<bool>& identical) {
+    if (std::any_of(samples.begin(), samples.end(), [](const auto& sample) { return sample.size() < 2; }))
+        return false;
+    std::vector<double> least;
+    for (const auto& [i, j] : tested_pairs(identical))
+        least.push_back(results::mann_whitney_least(samples[i].size(), samples[j].size()));
+    const std::vector<double> adjusted = results::holm(least);
+    return std::all_of(adjusted.begin(), adjusted.end(), [](double p) { return p < results::level; });
+}
 
 std::vector<std::vector<bool>> differences(const std::vector<std::vector<double>>& samples,
                                            const std::vector<bool>& identical) {
     const std::size_t count = samples.size();
     std::vector<std::vector<bool>> differ(count, std::vector<bool>(count));
-    std::vector<std::pair<std::size_t, std::size_t>> tested;
+    for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t j = 0; j < count; ++j)
+            differ[i][j] = each_longer(samples[i], samples[j]) || each_longer(samples[j], samples[i]);
+    const auto tested = tested_pairs(identical);
     std::vector<double> p;
-    for (std::size_t i = 0; i < count; ++i) {
-        for (std::size_t j = i + 1; j < count; ++j) {
-            if (identical[i] || identical[j]) {
-                differ[i][j] = differ[j][i] =
-                    each_longer(samples[i], samples[j]) || each_longer(samples[j], samples[i]);
-                continue;
-            }
-            tested.emplace_back(i, j);
-            p.push_back(results::mann_whitney(samples[i], samples[j]));
-        }
-    }
+    for (const auto& [i, j] : tested) p.push_back(results::mann_whitney(samples[i], samples[j]));
     const std::vector<double> adjusted = results::holm(p);
     for (std::size_t k = 0; k < tested.size(); ++k) {
         const auto [i, j] = tested[k];

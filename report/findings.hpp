@@ -15,7 +15,8 @@ namespace heddle::report {
 struct Entry {
     std::size_t combination = 0;  ///< index into Design::combinations
     results::Line line;
-    std::string letters;     ///< entries of a group that do not differ share one; empty if nothing was tested
+    /// Entries of a group share one if they do not differ; empty if there are too few runs to tell.
+    std::string letters;
     std::string competitor;  ///< `random, half`: its values of the keys that compete
 };
 
@@ -46,6 +47,10 @@ Findings find_out(const Runs& runs, const Design& design, const std::vector<std:
 /// repeats are identical, if each run of one is longer than each of the other. The results of all pairs.
 std::vector<std::vector<bool>> differences(const std::vector<std::vector<double>>& samples,
                                            const std::vector<bool>& identical);
+
+/// Whether each pair could be found to differ: two runs each at least, and so many of those that are tested
+/// that samples without overlap give a p below the level.
+bool all_can_differ(const std::vector<std::vector<double>>& samples, const std::vector<bool>& identical);
 
 /// Median of a counted value of an entry; 0 if it was not counted.
 double counted(const Entry& entry, const std::string& column);

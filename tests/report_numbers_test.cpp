@@ -48,6 +48,26 @@ TEST(Differences, AreFoundBetweenSamplesThatDoNotOverlap) {
     EXPECT_TRUE(differ[3][2]) << "identical repeats are longer than each run";
 }
 
+// Five samples of five have ten pairs: without any overlap p is 10 * 2 / 252 = 0.079. Of six runs: 10 * 2 /
+// 924.
+TEST(Differences, CannotBeFoundByATestThatHasTooFewRuns) {
+    const auto separated = [](std::size_t samples, std::size_t runs) {
+        std::vector<std::vector<double>> all(samples);
+        for (std::size_t i = 0; i < samples; ++i)
+            for (std::size_t k = 0; k < runs; ++k)
+                all[i].push_back(static_cast<double>(i + 1) + static_cast<double>(k) / 100);
+        return all;
+    };
+    EXPECT_FALSE(all_can_differ(separated(5, 5), std::vector<bool>(5)));
+    EXPECT_FALSE(differences(separated(5, 5), std::vector<bool>(5))[0][4]);
+    EXPECT_TRUE(all_can_differ(separated(5, 6), std::vector<bool>(5)));
+    EXPECT_TRUE(differences(separated(5, 6), std::vector<bool>(5))[0][4]);
+    EXPECT_FALSE(all_can_differ(separated(2, 3), std::vector<bool>(2)));
+    EXPECT_TRUE(all_can_differ(separated(2, 4), std::vector<bool>(2)));
+    EXPECT_FALSE(all_can_differ(separated(2, 1), std::vector<bool>(2)));
+    EXPECT_TRUE(all_can_differ({{1, 1}, {2, 2.1}}, {true, false})) << "no test applies to identical repeats";
+}
+
 TEST(ExactSeconds, ReadBackAsTheyWereWritten) {
     for (const std::int64_t picoseconds :
          {std::int64_t{0}, std::int64_t{1}, std::int64_t{1'439'824'929}, std::int64_t{7'000'000'000'000'123}})
