@@ -86,15 +86,6 @@ void add_stretch(CauseTimes& times, const Recorded& recorded, std::size_t worker
     times[Cause::scheduler] += end - at;  // natively a record may end before its last task
 }
 
-/// Whether a worker waits, idles or looks for work elsewhere at some time in [begin, end).
-bool rests(const Recorded& recorded, std::size_t worker, Time begin, Time end) {
-    const std::vector<Stay>& stays = recorded.workers[worker].stays;
-    auto stay = first_after(stays, begin);
-    for (; stay != stays.end() && stay->begin < end; ++stay)
-        if (stay->activity != Activity::working && stay->activity != Activity::overhead) return true;
-    return false;
-}
-
 /// The task before `task` on its worker; nothing for the first one.
 std::optional<std::size_t> before_on_worker(const Recorded& recorded, std::size_t task) {
     const std::vector<std::size_t>& begun = recorded.workers[recorded.tasks[task].worker].tasks_begun;
@@ -153,7 +144,7 @@ std::vector<PathStep> critical_path(const Recorded& recorded) {
         const Time busy_until = on_worker ? recorded.tasks[*on_worker].end : Time::zero();
         const std::optional<std::size_t> enabler = task.enabler;
         // Each step goes back in time, because a task ends before one that waited for it begins.
-        if (on_worker && (!enabler || !rests(recorded, task.worker, busy_until, task.start))) {
+        if (on_worker && (!enabler || busy_until > task.ready)) {
             add_stretch(step.before, recorded, task.worker, busy_until, task.start, &task);
             at = on_worker;
         } else {

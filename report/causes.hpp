@@ -44,7 +44,7 @@ struct PathStep {
 };
 
 /// Walks back from the task that ends last. What a task waited for is the task before it on its worker, if
-/// the worker did not rest between the two; else the predecessor whose data came last. Times of the steps, in
+/// that one ended after its data had come; else the predecessor whose data came last. Times of the steps, in
 /// order, sum up to the end of the last task. The run must be a graph (Recorded::is_graph).
 std::vector<PathStep> critical_path(const Recorded& recorded);
 

@@ -188,5 +188,20 @@ TEST(Causes, RestIsDividedByWhatTheNextTaskWaitedFor) {
               us(20));
 }
 
+// Task 2 was ready at 2 us, and its worker ran task 1 until 9 us. Then it looked for work, and stole task 2.
+TEST(Causes, ATaskThatWasReadyWaitedForTheOneBeforeItOnItsWorker) {
+    Recorded two = example({0, 0},
+                           {task(0, 0, us(0), us(0), us(2)), task(1, 1, us(0), us(0), us(9)),
+                            task(2, 1, us(2), us(10), us(15), 0)},
+                           us(15));
+    two.workers[1].stays[1].activity = Activity::stealing;
+    const auto path = critical_path(two);
+    ASSERT_EQ(path.size(), 2U);
+    EXPECT_EQ(path[0].task, 1U);
+    EXPECT_EQ(path[1].before[Cause::steal], us(1));
+    EXPECT_EQ(path[1].before.sum(), us(1));
+    EXPECT_EQ(path[0].within.sum(), us(9));
+}
+
 }  // namespace
 }  // namespace heddle::report

@@ -8,6 +8,7 @@ import glob
 import html.parser
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -139,11 +140,18 @@ def check_comparison(reports):
     assert "--by seeds: this key does not vary" in reports.run("report", out, "--by", "seeds", "--out", reports.path("no.html"), code=2)
 
 
+def picoseconds(text):
+    whole, part = text.split(".")
+    return int(whole) * 10**12 + int(part)
+
+
 def check_sum(page, makespan, workers):
-    """Sums of causes are exact: in whole picoseconds."""
-    def picoseconds(text):
-        whole, part = text.split(".")
-        return int(whole) * 10**12 + int(part)
+    """Sums of causes are exact: in whole picoseconds. So are the columns between two tasks of the path."""
+    end = 0
+    for step in page.rows("critical-path"):
+        before = sum(picoseconds(step[f"{cause}_seconds"]) for cause in ("message", "scheduler", "steal", "wake_up", "no_task"))
+        assert end + before == picoseconds(step["start_seconds"]), (step, end)
+        end = picoseconds(step["end_seconds"])
     for table, total in (("causes", makespan * workers), ("critical-path-causes", makespan)):
         *causes, last = [picoseconds(row["seconds"]) for row in page.rows(table)]
         assert sum(causes) == last == total, (table, causes, last, total)
@@ -178,6 +186,32 @@ def check_graph(reports):
         assert abs(float(said[1]) * {"us": 1e-6, "ms": 1e-3}[said[2]] / span - 1) < 0.006, (said[0], span)
         gantt = [row["name"] for row in page.rows("gantt-tasks")]
         assert sorted(gantt) == sorted(by_name), "each task once"
+
+
+def check_stealing(reports):
+    """Random graphs and machines: the path explains all of the makespan. It leaves a worker only for a task that had to wait for its
+    data after the one before it on its worker had ended."""
+    chance = random.Random(1)
+    for number in range(8):
+        graph = chance.choice(("stencil_1d:width=8,steps=6,spread=0.5", "cholesky:tiles=6", "fft:points=16"))
+        settings = {"workload.graph": graph, "platform.nodes": chance.choice((1, 1, 2, 3)), "platform.cores": chance.choice((2, 3)),
+                    "schedule.placement": chance.choice(("random", "heft", "cyclic")), "schedule.stealing.victim": "random"}
+        out = reports.path(f"stealing{number}")
+        reports.run("run", "configs/dag.yaml", "--out", out, "--record", "--seed", str(number),
+                    *(word for key, value in settings.items() for word in ("--set", f"{key}={value}")))
+        page = reports.page(out)
+        cell, = glob.glob(os.path.join(out, "*", ""))
+        with open(os.path.join(cell, "result.json"), encoding="utf-8") as file:
+            result = json.load(file)
+        check_sum(page, round(result["makespan_seconds"] * 1e12), result["nodes"] * result["cores"])
+        tasks = {row["name"] or f"{row['kernel']} {row['task']}": row for row in rows_of(os.path.join(cell, "tasks.csv"))}
+        steps = [tasks[step["task"]] for step in page.rows("critical-path")]
+        for before, after in zip(steps, steps[1:]):
+            on_worker = [row for row in tasks.values() if (row["node"], row["worker"]) == (after["node"], after["worker"])
+                         and picoseconds(row["end_seconds"]) <= picoseconds(after["start_seconds"])]
+            last = max(on_worker, key=lambda row: picoseconds(row["end_seconds"]), default=None)
+            busy = last and picoseconds(last["end_seconds"]) > picoseconds(after["ready_seconds"])
+            assert before is last if busy else before["task"] in after["predecessors"].split() or before is last, (before, after)
 
 
 def check_incast(reports):
@@ -315,7 +349,7 @@ def main():
     os.chdir(arguments.source)
     with tempfile.TemporaryDirectory() as folder:
         reports = Reports(os.path.abspath(arguments.heddle), folder)
-        for check in (check_comparison, check_graph, check_incast, check_granularity, check_heat_map, check_hostile, check_missing, check_sizes):
+        for check in (check_comparison, check_graph, check_stealing, check_incast, check_granularity, check_heat_map, check_hostile, check_missing, check_sizes):
             check(reports)
             print(check.__name__, flush=True)
     return 0
