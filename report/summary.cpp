@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 
 #include "base/units.hpp"
@@ -39,7 +40,7 @@ const char* doing(std::string_view state) {
     return "idle without work";
 }
 
-/// The state in which the slower one loses most of the difference, in seconds of its workers.
+/// A paragraph: the state in which the slower one loses most of the difference, in seconds of its workers.
 std::string reason_of(const Entry& fast, const Entry& slow) {
     std::string most;
     double difference = 0;
@@ -52,7 +53,7 @@ std::string reason_of(const Entry& fast, const Entry& slow) {
     }
     const double gap = all_seconds(slow) - all_seconds(fast);
     if (most.empty() || gap <= 0 || all_seconds(fast) <= 0) return "";
-    return fmt::format("The reason: workers are {} of the time {} with {}, and {} with {}.",
+    return fmt::format("<p>The reason: workers are {} of the time {} with {}, and {} with {}.</p>",
                        percent(state_seconds(fast, most) / all_seconds(fast)), doing(most),
                        escaped(fast.competitor), percent(state_seconds(slow, most) / all_seconds(slow)),
                        escaped(slow.competitor));
@@ -73,18 +74,20 @@ std::vector<const Entry*> by_median(const Competition& group) {
     return order;
 }
 
-/// The fastest entries of a group, which cannot be told apart, and the first one that is surely slower.
+/// How the entries of a group with a result stand to its least median, each list by median.
 struct Podium {
-    std::vector<const Entry*> fastest;
-    const Entry* slower = nullptr;
+    const Entry* first = nullptr;
+    std::vector<const Entry*> equals;    ///< tested, and not shown to be slower
+    const Entry* slower = nullptr;       ///< the first that surely is
+    std::vector<const Entry*> untested;  ///< with too few runs
 
-    double ratio() const {
-        const double least = fastest.front()->line.median_seconds;
-        return slower && least > 0 ? slower->line.median_seconds / least : 1;
+    /// Of the first that is slower; infinite if the fastest takes no time.
+    double margin() const {
+        return slower ? slower->line.ratio.value_or(std::numeric_limits<double>::infinity()) : 1;
     }
-    std::vector<std::string> names() const {
-        std::vector<std::string> all;
-        for (const Entry* entry : fastest) all.push_back(strong(entry->competitor));
+    std::vector<const Entry*> fastest() const {
+        std::vector<const Entry*> all = {first};
+        all.insert(all.end(), equals.begin(), equals.end());
         return all;
     }
 };
@@ -93,10 +96,23 @@ Podium podium_of(const Competition& group) {
     using results::Standing;
     Podium podium;
     for (const Entry* entry : by_median(group)) {
-        const bool slower =
-            entry->line.standing == Standing::worse || entry->line.standing == Standing::longer;
-        if (!slower) podium.fastest.push_back(entry);
-        if (slower && !podium.slower) podium.slower = entry;
+        switch (entry->line.standing) {
+            case Standing::best:
+                podium.first = entry;
+                break;
+            case Standing::undecided:
+                podium.equals.push_back(entry);
+                break;
+            case Standing::untested:
+                podium.untested.push_back(entry);
+                break;
+            case Standing::worse:
+            case Standing::longer:
+                if (!podium.slower) podium.slower = entry;
+                break;
+            case Standing::no_result:
+                break;
+        }
     }
     return podium;
 }
@@ -107,29 +123,45 @@ std::string certainty(const Entry& slow) {
                : std::string("longer in every run");
 }
 
+/// `1.46 times as long`; its own time, if the fastest takes none.
+std::string as_long(const Entry& entry) {
+    return entry.line.ratio ? strong(times_as_long(*entry.line.ratio)) + " as long"
+                            : strong(median_in_words(entry));
+}
+
+/// ` X (1.2 s) and Y (1.3 s) are not shown to be slower.`; empty without entries.
+std::string sentence_of(const std::vector<const Entry*>& entries, const std::string& is,
+                        const std::string& are) {
+    if (entries.empty()) return "";
+    std::vector<std::string> names;
+    for (const Entry* entry : entries)
+        names.push_back(fmt::format("{} ({})", strong(entry->competitor), median_in_words(*entry)));
+    return fmt::format(" {} {}.", list_in_words(names, 4), entries.size() == 1 ? is : are);
+}
+
 /// Winner, margin and reason of one group, which is named in `where`.
 std::string of_one_group(const Competition& group, const std::string& where) {
     const Podium podium = podium_of(group);
-    const Entry& first = *podium.fastest.front();
-    if (!podium.slower && podium.fastest.size() == 1)
-        return fmt::format("<p>{} took {}{}.</p>", strong(first.competitor), median_in_words(first), where);
-    if (!podium.slower) {
-        const Entry& last = *podium.fastest.back();
-        const bool untested = last.line.standing == results::Standing::untested;
-        const std::string why = untested ? "there are too few runs to tell differences from chance"
-                                         : "no difference is significant";
+    const Entry& first = *podium.first;
+    const std::string untested =
+        sentence_of(podium.untested, "had too few runs to be compared", "had too few runs to be compared");
+    if (podium.slower)
         return fmt::format(
-            "<p>{} takes {}{}, and the slowest, {}, takes {} as long, but {}.</p><p>{}</p>",
-            strong(first.competitor), median_in_words(first), where, escaped(last.competitor),
-            strong(times_as_long(last.line.median_seconds / std::max(first.line.median_seconds, 1e-300))),
-            why, reason_of(first, last));
-    }
-    const bool one = podium.fastest.size() == 1;
-    return fmt::format("<p>{} {} fastest{}: {}. The next, {}, takes {} as long ({}).</p><p>{}{}</p>",
-                       list_in_words(podium.names(), 4), one ? "is" : "are", where, median_in_words(first),
-                       escaped(podium.slower->competitor), strong(times_as_long(podium.ratio())),
-                       certainty(*podium.slower), one ? "" : "The fastest cannot be told apart. ",
-                       reason_of(first, *podium.slower));
+            "<p>{} {}{}: {}.{} The next, {}, takes {} ({}).{}</p>{}", strong(first.competitor),
+            podium.equals.empty() ? "is fastest" : "has the least median", where, median_in_words(first),
+            sentence_of(podium.equals, "is not shown to be slower", "are not shown to be slower"),
+            escaped(podium.slower->competitor), as_long(*podium.slower), certainty(*podium.slower), untested,
+            reason_of(first, *podium.slower));
+    const bool tested = !podium.equals.empty();
+    const std::vector<const Entry*>& others = tested ? podium.equals : podium.untested;
+    if (others.empty())
+        return fmt::format("<p>{} took {}{}.</p>", strong(first.competitor), median_in_words(first), where);
+    return fmt::format(
+        "<p>{} takes {}{}, and the slowest{}, {}, takes {}, but {}.{}</p>{}", strong(first.competitor),
+        median_in_words(first), where, tested && !untested.empty() ? " that was compared" : "",
+        escaped(others.back()->competitor), as_long(*others.back()),
+        tested ? "no difference is significant" : "there are too few runs to tell differences from chance",
+        tested ? untested : "", reason_of(first, *others.back()));
 }
 
 /// The competitor that is among the fastest of most groups, and the group with its widest margin.
@@ -145,7 +177,7 @@ std::string of_several_groups(const Subject& subject) {
         any_decided = any_decided || decided;
         // Where no difference is sure, the least median alone counts.
         std::vector<const Entry*> winners = {group.winner()};
-        if (decided) winners = contested.back().second.fastest;
+        if (decided) winners = contested.back().second.fastest();
         for (const Entry* entry : winners)
             if (++wins[entry->competitor] == 1) names.push_back(entry->competitor);
     }
@@ -159,10 +191,11 @@ std::string of_several_groups(const Subject& subject) {
     const Competition* widest = nullptr;
     double most = 0;
     for (const auto& [group, podium] : contested) {
-        const bool wins_here = std::any_of(podium.fastest.begin(), podium.fastest.end(),
+        const std::vector<const Entry*> fastest = podium.fastest();
+        const bool wins_here = std::any_of(fastest.begin(), fastest.end(),
                                            [&](const Entry* entry) { return entry->competitor == champion; });
-        if (!wins_here || podium.ratio() <= most) continue;
-        most = podium.ratio();
+        if (!wins_here || podium.margin() <= most) continue;
+        most = podium.margin();
         widest = group;
     }
     std::vector<std::string> equals;
