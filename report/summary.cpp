@@ -51,12 +51,10 @@ std::string reason_of(const Entry& fast, const Entry& slow) {
             most = state;
         }
     }
-    const double gap = all_seconds(slow) - all_seconds(fast);
-    if (most.empty() || gap <= 0 || all_seconds(fast) <= 0) return "";
-    return fmt::format("<p>The reason: workers are {} of the time {} with {}, and {} with {}.</p>",
-                       percent(state_seconds(fast, most) / all_seconds(fast)), doing(most),
-                       escaped(fast.competitor), percent(state_seconds(slow, most) / all_seconds(slow)),
-                       escaped(slow.competitor));
+    if (most.empty() || all_seconds(slow) <= all_seconds(fast)) return "";
+    return fmt::format("<p>The reason: all workers together are {} {} with {}, and {} with {}.</p>",
+                       show_seconds(state_seconds(fast, most)), doing(most), escaped(fast.competitor),
+                       show_seconds(state_seconds(slow, most)), escaped(slow.competitor));
 }
 
 std::string median_in_words(const Entry& entry) {
@@ -157,11 +155,11 @@ std::string of_one_group(const Competition& group, const std::string& where) {
     if (others.empty())
         return fmt::format("<p>{} took {}{}.</p>", strong(first.competitor), median_in_words(first), where);
     return fmt::format(
-        "<p>{} takes {}{}, and the slowest{}, {}, takes {}, but {}.{}</p>{}", strong(first.competitor),
+        "<p>{} takes {}{}, and the slowest{}, {}, takes {}, but {}.{}</p>", strong(first.competitor),
         median_in_words(first), where, tested && !untested.empty() ? " that was compared" : "",
         escaped(others.back()->competitor), as_long(*others.back()),
         tested ? "no difference is significant" : "there are too few runs to tell differences from chance",
-        tested ? untested : "", reason_of(first, *others.back()));
+        tested ? untested : "");
 }
 
 /// The competitor that is among the fastest of most groups, and the group with its widest margin.

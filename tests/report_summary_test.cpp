@@ -53,7 +53,9 @@ TEST_F(ReportSummary, NamesWhatHadTooFewRunsApartFromTheFastest) {
     EXPECT_THAT(summary({{"none", one_second}, {"random", two_seconds}, {"local_first", {4.76}, 4}}),
                 AllOf(HasSubstr("<strong>none</strong> is fastest: 1 s. The next, random, takes "
                                 "<strong>1.99 times</strong> as long (p = 0.016)."),
-                      HasSubstr("<strong>local_first</strong> (4.76 s) had too few runs to be compared.")));
+                      HasSubstr("<strong>local_first</strong> (4.76 s) had too few runs to be compared."),
+                      HasSubstr("The reason: all workers together are 1 s at work with none, and 1.99 s "
+                                "with random.")));
 }
 
 TEST_F(ReportSummary, GivesEachThatIsNotShownToBeSlowerItsOwnMedian) {
@@ -62,6 +64,13 @@ TEST_F(ReportSummary, GivesEachThatIsNotShownToBeSlowerItsOwnMedian) {
                          {"random", {3, 3.1, 3.2, 3.3, 3.4}}}),
                 HasSubstr("<strong>none</strong> has the least median: 1 s. <strong>local_first</strong> "
                           "(1.5 s) is not shown to be slower. The next, random, takes"));
+}
+
+TEST_F(ReportSummary, GivesNoReasonForADifferenceThatMayBeChance) {
+    EXPECT_THAT(summary({{"none", one_second}, {"random", {0.97, 1.5, 1.6, 1.7, 0.99}}}),
+                AllOf(HasSubstr("but no difference is significant"), Not(HasSubstr("The reason"))));
+    EXPECT_THAT(summary({{"none", {1}}, {"random", {2}}}),
+                AllOf(HasSubstr("but there are too few runs to tell"), Not(HasSubstr("The reason"))));
 }
 
 TEST_F(ReportSummary, HasNoRatioToARunThatTakesNoTime) {
