@@ -33,12 +33,7 @@ std::string text_of(const fs::path& path) {
 
 std::vector<fs::path> folders_in(const fs::path& directory) {
     std::vector<fs::path> found;
-    std::error_code problem;
-    for (fs::directory_iterator entry(directory, problem), end; !problem && entry != end;
-         entry.increment(problem)) {
-        if (entry->is_directory(problem)) found.push_back(entry->path());
-    }
-    std::sort(found.begin(), found.end());
+    for (const std::string& name : results::folders_in(directory)) found.push_back(directory / name);
     return found;
 }
 
@@ -188,13 +183,19 @@ Runs read_runs(const std::vector<std::string>& directories) {
     Reader reader;
     std::set<fs::path> read_before;
     for (const std::string& directory : directories) {
-        if (!fs::is_directory(directory))
+        std::vector<std::string> inside;
+        const std::vector<fs::path> folders = folders_in(directory);
+        if (std::error_code ignored; !fs::is_directory(directory, ignored))
             throw Error(fmt::format("{} is not a directory of results", directory),
                         "name one that `heddle run --out` or `heddle compare` has written");
-        std::vector<std::string> inside;
         if (!has_results(directory)) {
-            for (const fs::path& folder : folders_in(directory))
-                if (has_results(folder)) inside.push_back(folder.string());
+            for (const fs::path& folder : folders) {
+                try {
+                    if (has_results(folder)) inside.push_back(folder.string());
+                } catch (const Error& error) {
+                    reader.remark(fmt::format("{} is left out: {}.", folder.string(), error.message()));
+                }
+            }
         }
         if (inside.empty()) inside.push_back(directory);
         for (const std::string& one : inside) {

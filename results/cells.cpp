@@ -4,7 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -92,13 +96,15 @@ Outcome outcome_of(const Json& result, const std::string& cell) {
 /// Every directory with a result, by name.
 std::set<std::string> results_in(const std::string& directory) {
     std::set<std::string> names;
-    std::error_code problem;
-    for (fs::directory_iterator entry(directory, problem), end; !problem && entry != end;
-         entry.increment(problem)) {
-        if (std::error_code ignored; fs::exists(entry->path() / "result.json", ignored))
-            names.insert(entry->path().filename());
-    }
+    for (const std::string& name : folders_in(directory))
+        if (std::error_code ignored; fs::exists(fs::path(directory) / name / "result.json", ignored))
+            names.insert(name);
     return names;
+}
+
+[[noreturn]] void cannot_read(const std::string& directory, int reason) {
+    throw Error(fmt::format("cannot be read ({})", std::strerror(reason)),
+                "check the path, and whether you may read it", {directory, 0});
 }
 
 configs::Determinants determinants_in(const Json& result) {
@@ -124,6 +130,24 @@ void sweep(const fs::path& folder) {
 }
 
 }  // namespace
+
+std::vector<std::string> folders_in(const std::string& directory) {
+    std::vector<std::string> names;
+    std::error_code problem;
+    const bool is_there = fs::is_directory(directory, problem);
+    if (problem && problem != std::errc::no_such_file_or_directory && problem != std::errc::not_a_directory)
+        cannot_read(directory, problem.value());
+    if (!is_there) return names;
+    // A directory that can be listed but not entered would seem to have empty folders.
+    if (::access(directory.c_str(), R_OK | X_OK) != 0) cannot_read(directory, errno);
+    for (fs::directory_iterator entry(directory, problem), end; !problem && entry != end;
+         entry.increment(problem)) {
+        if (std::error_code ignored; entry->is_directory(ignored)) names.push_back(entry->path().filename());
+    }
+    if (problem) cannot_read(directory, problem.value());
+    std::sort(names.begin(), names.end());
+    return names;
+}
 
 Outcome read_outcome(const std::string& directory, const std::string& cell) {
     const fs::path folder = fs::path(directory) / cell;

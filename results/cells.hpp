@@ -49,6 +49,10 @@ struct Outcome {
     bool bad() const { return state == State::wrong || state == State::failed; }
 };
 
+/// The folders in a directory of results, by name; none if there is no such directory. Throws Error if it
+/// cannot be read.
+std::vector<std::string> folders_in(const std::string& directory);
+
 /// Reads what `cell` (its name) left in `directory`. A result that is damaged counts as missing.
 Outcome read_outcome(const std::string& directory, const std::string& cell);
 

@@ -157,6 +157,21 @@ def input_changed(heddle, folder):
     assert once.words.count("is named twice, and was read once") == 2, once.words
 
 
+SIZES = """
+workload: {{name: fib, n: 12}}
+platform: {{nodes: 2, cores: 1}}
+backend: sim
+compare: {{{key}: {values}}}
+"""
+
+
+def directory_that_cannot_be_read(heddle, folder):
+    comparison = Comparison(heddle, folder, SIZES.format(key="workload.n", values=[10, 11]))
+    os.symlink(comparison.path("out"), comparison.path("out"))
+    shown = comparison.run("out", "--show", code=2)
+    assert "out: cannot be read (Too many levels of symbolic links)" in shown.stderr and not shown.stdout, shown
+
+
 def recorded_later(heddle, folder):
     """A comparison without records gets them where a run can be repeated exactly, and else says that it cannot."""
     comparison = Comparison(heddle, folder, """
@@ -184,7 +199,7 @@ def main():
             os.makedirs(os.path.join(folder, what))
             check(heddle, what, os.path.join(folder, what))
         moved(heddle, folder)
-        for test in (input_changed, recorded_later):
+        for test in (input_changed, directory_that_cannot_be_read, recorded_later):
             os.makedirs(os.path.join(folder, test.__name__))
             test(heddle, os.path.join(folder, test.__name__))
             print(f"{test.__name__}: as it should be")

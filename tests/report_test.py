@@ -291,6 +291,8 @@ def check_missing(reports):
     os.makedirs(empty)
     page = reports.page(empty)
     assert "There is no finished run" in page.words and "has no results" in page.words
+    os.symlink(reports.path("loop"), reports.path("loop"))
+    assert "cannot be read (Too many levels of symbolic links)" in reports.run("report", reports.path("loop"), "--out", reports.path("no.html"), code=2)
     assert "is not a directory of results" in reports.run("report", reports.path("nowhere"), "--out", reports.path("no.html"), code=2)
 
     single = reports.path("single")
