@@ -148,9 +148,10 @@ void warn_of_versions(const std::vector<Outcome>& outcomes) {
 int conclude(const CompareOptions& options, const Plan& plan, const std::string& directory,
              const std::vector<Outcome>& outcomes, std::vector<PublishedRow>& published) {
     const results::Comparison comparison = compare_outcomes(plan, outcomes, options.by);
-    const Outdated outdated = outdated_results(plan.cells, directory, outcomes);
+    // Before the table, which would call the cells of a directory that cannot be read missing.
+    const auto outdated = outdated_results(plan.cells, directory, outcomes);
     if (!options.show) {
-        results::write_tables(directory, plan.names(), outdated.cells);
+        results::write_tables(directory, plan.names());
         results::write_atomically(directory + "/comparison.csv", results::comparison_csv(comparison));
         results::write_data_package(directory);
     }
@@ -257,7 +258,7 @@ void greet(const Plan& plan, const RunnerOptions& runner, const std::vector<Outc
                                  grouped(there)),
         runner.shards > 1 ? fmt::format(", share {} of {}", runner.shard, runner.shards) : "",
         runner.directory);
-    for (const auto& [change, cells] : outdated_results(plan.cells, runner.directory, outcomes).by_change)
+    for (const auto& [change, cells] : outdated_results(plan.cells, runner.directory, outcomes))
         std::cerr << fmt::format("  {} of the others are run again: {}\n", grouped(cells), change);
 }
 

@@ -19,9 +19,10 @@ std::vector<results::Outcome> read_outcomes(const std::vector<Cell>& cells, cons
     return outcomes;
 }
 
-Outdated outdated_results(const std::vector<Cell>& cells, const std::string& directory,
-                          const std::vector<results::Outcome>& outcomes) {
-    Outdated outdated;
+std::map<std::string, std::size_t> outdated_results(const std::vector<Cell>& cells,
+                                                    const std::string& directory,
+                                                    const std::vector<results::Outcome>& outcomes) {
+    std::map<std::string, std::size_t> by_change;
     std::map<std::string, std::vector<configs::Determinants>> earlier;
     std::set<std::string> planned;
     std::vector<std::string> names;
@@ -32,7 +33,6 @@ Outdated outdated_results(const std::vector<Cell>& cells, const std::string& dir
     for (results::OtherResult& other : results::other_results(directory, names)) {
         const std::string& configuration = other.determinants.configuration;
         if (!planned.contains(configuration)) continue;
-        outdated.cells.push_back(other.cell);
         earlier[configuration].push_back(std::move(other.determinants));
     }
     for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -46,13 +46,13 @@ Outdated outdated_results(const std::vector<Cell>& cells, const std::string& dir
             std::string change = configs::changed(before, wanted);
             if (least.empty() || change.size() < least.size()) least = std::move(change);
         }
-        ++outdated.by_change[least];
+        ++by_change[least];
     }
-    return outdated;
+    return by_change;
 }
 
-void name_outdated(const Outdated& outdated) {
-    for (const auto& [change, cells] : outdated.by_change)
+void name_outdated(const std::map<std::string, std::size_t>& by_change) {
+    for (const auto& [change, cells] : by_change)
         std::cerr << fmt::format(
             "heddle: {} cells have an earlier result only ({}); without --show they are run again\n",
             grouped(cells), printable(change));

@@ -15,16 +15,13 @@ namespace heddle::cli {
 /// What each cell left in `directory`, in the order of the cells.
 std::vector<results::Outcome> read_outcomes(const std::vector<Cell>& cells, const std::string& directory);
 
-struct Outdated {
-    std::vector<std::string> cells;                ///< of the earlier results
-    std::map<std::string, std::size_t> by_change;  ///< how many cells of the plan miss one, by what changed
-};
-
-/// `outcomes`: of the cells of the plan, in their order.
-Outdated outdated_results(const std::vector<Cell>& cells, const std::string& directory,
-                          const std::vector<results::Outcome>& outcomes);
+/// How many cells of the plan have an earlier result only, by what changed. `outcomes`: of the cells, in
+/// their order.
+std::map<std::string, std::size_t> outdated_results(const std::vector<Cell>& cells,
+                                                    const std::string& directory,
+                                                    const std::vector<results::Outcome>& outcomes);
 
 /// Says on standard error which cells are missing because something changed, if nothing is to run.
-void name_outdated(const Outdated& outdated);
+void name_outdated(const std::map<std::string, std::size_t>& by_change);
 
 }  // namespace heddle::cli

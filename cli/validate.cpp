@@ -87,13 +87,12 @@ int conclude_validation(const ValidateOptions& options, const WorldPlans& plans,
         results::validate(combinations.base.name, combinations.keys, run.pairs, options.by);
     std::vector<Cell> cells = plans.native.cells;
     cells.insert(cells.end(), plans.simulated.cells.begin(), plans.simulated.cells.end());
-    const Outdated outdated = outdated_results(cells, directory, read_outcomes(cells, directory));
     if (options.show) {
-        name_outdated(outdated);
+        name_outdated(outdated_results(cells, directory, read_outcomes(cells, directory)));
     } else {
         std::vector<std::string> names;
         for (const Cell& cell : cells) names.push_back(cell.name);
-        results::write_tables(directory, names, outdated.cells);
+        results::write_tables(directory, names);
         results::write_atomically(directory + "/results.csv", results::validation_csv(validation));
         results::write_data_package(directory);
     }

@@ -83,8 +83,8 @@ public:
         }
         if (left_out > 0)
             runs_.remarks.push_back(
-                fmt::format("{} has {} that runs.csv does not name. They are left out: files or program have "
-                            "changed since, or the command that ran them was cut off.",
+                fmt::format("{} has {} that runs.csv does not name. They are left out: the comparison, its files or "
+                            "the program have changed since, or the command that ran them was cut off.",
                             directory, counted_things(left_out, "result")));
         if (runs_.all.size() + runs_.failed.size() == before)
             runs_.remarks.push_back(fmt::format("{} has no results.", directory));

@@ -107,6 +107,13 @@ std::set<std::string> results_in(const std::string& directory) {
                 "check the path, and whether you may read it", {directory, 0});
 }
 
+/// Without rows there are no columns: then the table of earlier cells is removed.
+void write_table(const fs::path& path, const std::vector<Row>& rows) {
+    if (!rows.empty()) return write_atomically(path, CsvTable::of(rows).csv());
+    std::error_code ignored;
+    fs::remove(path, ignored);
+}
+
 configs::Determinants determinants_in(const Json& result) {
     const Json& json = result.at("determinants");
     configs::Determinants determinants;
@@ -206,33 +213,26 @@ void sweep_cell(const std::string& directory, const std::string& cell) {
     sweep(fs::path(directory) / cell);
 }
 
-void write_tables(const std::string& directory, const std::vector<std::string>& cells,
-                  const std::vector<std::string>& outdated) {
-    std::set<std::string> others = results_in(directory);
-    for (const std::string& cell : outdated) others.erase(cell);
-    std::vector<Row> runs;
-    std::vector<Row> timings;
-    const auto add = [&](const std::string& cell) {
+void write_tables(const std::string& directory, const std::vector<std::string>& cells) {
+    std::vector<Row> runs, timings;
+    for (const std::string& cell : cells) {
         const fs::path folder = fs::path(directory) / cell;
+        const Outcome outcome = read_outcome(directory, cell);
+        if (!outcome.finished()) continue;  // a damaged result has no rows until it is run again
         try {
             Row run = run_row(text_of(folder / "result.json"));
             runs.push_back(std::move(run));
         } catch (const Error&) {
-            return;  // damaged: it has no rows until it is run again
+            continue;
         }
         try {
             timings.push_back(timing_row(cell, text_of(folder / "timing.json")));
         } catch (const Error&) {
             timings.push_back({{"cell", cell}});  // the timing was lost, the run was not
         }
-    };
-    for (const std::string& cell : cells) {
-        if (others.erase(cell) > 0) add(cell);
     }
-    for (const std::string& cell : others) add(cell);
-    if (runs.empty()) return;
-    write_atomically(fs::path(directory) / "runs.csv", CsvTable::of(runs).csv());
-    write_atomically(fs::path(directory) / "timings.csv", CsvTable::of(timings).csv());
+    write_table(fs::path(directory) / "runs.csv", runs);
+    write_table(fs::path(directory) / "timings.csv", timings);
     write_data_package(directory);
 }
 

@@ -76,10 +76,8 @@ void forget_cell(const std::string& directory, const std::string& cell);
 /// Removes what a writer that was killed left behind in a cell that is finished.
 void sweep_cell(const std::string& directory, const std::string& cell);
 
-/// Writes runs.csv and timings.csv from the results in the directory: first `cells` in their order, then all
-/// other results by name, without those in `outdated`. So the tables depend on what was run, not on when.
-/// Throws Error.
-void write_tables(const std::string& directory, const std::vector<std::string>& cells,
-                  const std::vector<std::string>& outdated = {});
+/// Writes runs.csv and timings.csv of `cells`, in their order. Other results in the directory have no rows, so
+/// the tables depend on what was asked for, not on what ran before. Throws Error.
+void write_tables(const std::string& directory, const std::vector<std::string>& cells);
 
 }  // namespace heddle::results

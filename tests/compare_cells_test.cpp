@@ -130,6 +130,23 @@ TEST_F(Cells, AFailureIsKeptUntilItIsForgotten) {
     EXPECT_EQ(results::read_outcome(folder, "cell").state, Outcome::State::missing);
 }
 
+TEST_F(Cells, TablesHaveTheGivenCellsOnly) {
+    const std::string out = folder / "out";
+    ASSERT_EQ(
+        binary("run " + file("a.yaml", "workload: {name: fib, n: 5}\nbackend: inprocess\n") + " --out " + out)
+            .code,
+        0);
+    const std::vector<std::string> cells = results::folders_in(out);
+    ASSERT_EQ(cells.size(), 1U);
+    const std::string table = read(out + "/runs.csv");
+    results::write_tables(out, cells);
+    EXPECT_EQ(read(out + "/runs.csv"), table);
+    results::write_tables(out, {"missing"});
+    EXPECT_FALSE(std::filesystem::exists(out + "/runs.csv"));
+    EXPECT_FALSE(std::filesystem::exists(out + "/timings.csv"));
+    EXPECT_THAT(results::folders_in(folder / "nowhere"), ElementsAre());
+}
+
 TEST_F(Cells, HalfAResultIsNoResult) {
     ASSERT_EQ(binary("run " + file("a.yaml", "workload: {name: fib, n: 5}\nbackend: inprocess\n") +
                      " --out " + (folder / "out").string())

@@ -165,6 +165,23 @@ compare: {{{key}: {values}}}
 """
 
 
+def list_changed(heddle, folder):
+    """The tables and the page have what the file asks for, and nothing of the values that it compared before."""
+    comparison = Comparison(heddle, folder, SIZES.format(key="workload.n", values=[10, 11]))
+    comparison.run("out")
+    before = {name: comparison.read("out", name) for name in ("runs.csv", "comparison.csv")}
+    write(folder, "a.yaml", SIZES.format(key="workload.n", values=[12, 13]))
+    comparison.run("out")
+    for table in ("runs.csv", "timings.csv"):
+        assert len(comparison.rows("out", table)) == 2, comparison.rows("out", table)
+    assert [row["workload_n"] for row in comparison.rows("out", "runs.csv")] == ["12", "13"]
+    page = page_of(comparison, comparison.path("out"))
+    assert "2 finished runs of 2 combinations" in page.words and "has 2 results that runs.csv does not name" in page.words, page.words
+    write(folder, "a.yaml", SIZES.format(key="workload.n", values=[10, 11]))
+    assert "2 of them there already" in comparison.run("out").stderr
+    assert before == {name: comparison.read("out", name) for name in before}
+
+
 def directory_that_cannot_be_read(heddle, folder):
     comparison = Comparison(heddle, folder, SIZES.format(key="workload.n", values=[10, 11]))
     os.symlink(comparison.path("out"), comparison.path("out"))
@@ -199,7 +216,7 @@ def main():
             os.makedirs(os.path.join(folder, what))
             check(heddle, what, os.path.join(folder, what))
         moved(heddle, folder)
-        for test in (input_changed, directory_that_cannot_be_read, recorded_later):
+        for test in (input_changed, list_changed, directory_that_cannot_be_read, recorded_later):
             os.makedirs(os.path.join(folder, test.__name__))
             test(heddle, os.path.join(folder, test.__name__))
             print(f"{test.__name__}: as it should be")
