@@ -10,10 +10,12 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "base/csv_table.hpp"
 #include "base/error.hpp"
+#include "base/input_file.hpp"
 #include "report/words.hpp"
 #include "results/columns.hpp"
 #include "results/record.hpp"
@@ -48,7 +50,7 @@ bool is_cell(const fs::path& folder) {
 }
 
 bool has_results(const fs::path& directory) {
-    if (is_there(directory / "runs.csv")) return true;
+    if (is_there(directory / "runs.csv") || is_there(directory / "failures.csv")) return true;
     const std::vector<fs::path> folders = folders_in(directory);
     return std::any_of(folders.begin(), folders.end(), is_cell);
 }
@@ -60,32 +62,31 @@ public:
         std::set<std::string> cells;
         for (const fs::path& folder : folders_in(directory))
             if (is_cell(folder)) cells.insert(folder.filename());
-        CsvTable table;
-        bool has_table = false;
-        try {
-            table = CsvTable::parse(text_of(fs::path(directory) / "runs.csv"));
-            has_table = !table.rows().empty() && table.columns().front() == "cell";
-        } catch (const Error& error) {
-            runs_.remarks.push_back(
-                fmt::format("{}/runs.csv cannot be read: {}.", directory, error.message()));
+        const std::optional<CsvTable> table = table_in(directory, "runs.csv");
+        const std::optional<CsvTable> failures = table_in(directory, "failures.csv");
+        if (table) {
+            for (const auto& row : table->rows()) {
+                add(directory, row.front(), table->columns(), row);
+                cells.erase(row.front());
+            }
         }
-        for (const auto& row : table.rows()) {
-            add(directory, row.empty() ? std::string() : row.front(), table.columns(), row);
-            cells.erase(row.empty() ? std::string() : row.front());
-        }
-        // `compare` leaves out of the table what an earlier program or earlier input files computed.
-        std::uint64_t left_out = 0;
+        std::set<std::string> failed;
+        if (failures)
+            for (const auto& row : failures->rows()) failed.insert(row.front());
+        // `compare` names in its tables what its file asks for, and leaves the rest in the directory.
+        std::uint64_t unnamed_results = 0, unnamed_failures = 0;
         for (const std::string& cell : cells) {
-            if (has_table && is_there(fs::path(directory) / cell / "result.json"))
-                ++left_out;
+            const bool has_result = is_there(fs::path(directory) / cell / "result.json");
+            if (has_result && (table || failures))
+                ++unnamed_results;
+            else if (!has_result && failures && !failed.contains(cell))
+                ++unnamed_failures;
             else
                 add(directory, cell, {}, {});
         }
-        if (left_out > 0)
-            runs_.remarks.push_back(
-                fmt::format("{} has {} that runs.csv does not name. They are left out: the comparison, its files or "
-                            "the program have changed since, or the command that ran them was cut off.",
-                            directory, counted_things(left_out, "result")));
+        remark_unnamed(directory, counted_things(unnamed_results, "result"), unnamed_results, "runs.csv");
+        remark_unnamed(directory, counted_things(unnamed_failures, "failure"), unnamed_failures,
+                       "failures.csv");
         if (runs_.all.size() + runs_.failed.size() == before)
             runs_.remarks.push_back(fmt::format("{} has no results.", directory));
     }
@@ -95,6 +96,30 @@ public:
     Runs take() && { return std::move(runs_); }
 
 private:
+    /// Nothing if there is no such table, or if it is damaged, which is said.
+    std::optional<CsvTable> table_in(const std::string& directory, const std::string& name) {
+        const std::string path = fmt::format("{}/{}", directory, name);
+        std::error_code ignored;
+        if (!fs::exists(fs::symlink_status(path, ignored))) return std::nullopt;
+        try {
+            CsvTable table = CsvTable::parse(read_input(path));
+            if (!table.columns().empty() && table.columns().front() == "cell") return table;
+            throw Error("its first column is not `cell`");
+        } catch (const Error& error) {
+            runs_.remarks.push_back(fmt::format("{} is left out: {}.", path, error.message()));
+        }
+        return std::nullopt;
+    }
+
+    void remark_unnamed(const std::string& directory, const std::string& what, std::uint64_t count,
+                        const char* table) {
+        if (count == 0) return;
+        runs_.remarks.push_back(
+            fmt::format("{} has {} that {} does not name. They are left out: the comparison, its files or "
+                        "the program have changed since, or the command that ran them was cut off.",
+                        directory, what, table));
+    }
+
     void add(const std::string& directory, const std::string& cell, const std::vector<std::string>& columns,
              const std::vector<std::string>& row) {
         Run run{directory, cell, {}, {}, {}, {}, {}, {}};

@@ -59,8 +59,8 @@ struct Runs {
 
 /// Reads directories of results, or directories that have such directories in them. A result that is damaged
 /// becomes a remark, as does a directory without any. Each directory is read once. If it has a runs.csv,
-/// finished runs that this does not name are left out. Throws Error if a directory does not exist or
-/// cannot be read.
+/// finished runs that this does not name are left out, as are failures that a failures.csv does not name.
+/// Throws Error if a directory does not exist or cannot be read.
 Runs read_runs(const std::vector<std::string>& directories);
 
 }  // namespace heddle::report

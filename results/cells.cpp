@@ -215,9 +215,13 @@ void sweep_cell(const std::string& directory, const std::string& cell) {
 
 void write_tables(const std::string& directory, const std::vector<std::string>& cells) {
     std::vector<Row> runs, timings;
+    std::string failures = "cell,exit_code,error,command\n";
     for (const std::string& cell : cells) {
         const fs::path folder = fs::path(directory) / cell;
         const Outcome outcome = read_outcome(directory, cell);
+        if (outcome.state == Outcome::State::failed)
+            failures += fmt::format("{},{},{},{}\n", cell, outcome.failure.exit_code,
+                                    csv_cell(outcome.failure.error), csv_cell(outcome.failure.command));
         if (!outcome.finished()) continue;  // a damaged result has no rows until it is run again
         try {
             Row run = run_row(text_of(folder / "result.json"));
@@ -233,6 +237,7 @@ void write_tables(const std::string& directory, const std::vector<std::string>& 
     }
     write_table(fs::path(directory) / "runs.csv", runs);
     write_table(fs::path(directory) / "timings.csv", timings);
+    write_atomically(fs::path(directory) / "failures.csv", failures);
     write_data_package(directory);
 }
 

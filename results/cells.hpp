@@ -76,8 +76,9 @@ void forget_cell(const std::string& directory, const std::string& cell);
 /// Removes what a writer that was killed left behind in a cell that is finished.
 void sweep_cell(const std::string& directory, const std::string& cell);
 
-/// Writes runs.csv and timings.csv of `cells`, in their order. Other results in the directory have no rows, so
-/// the tables depend on what was asked for, not on what ran before. Throws Error.
+/// Writes runs.csv, timings.csv and failures.csv of `cells`, in their order. Other results and failures in
+/// the directory have no rows, so the tables depend on what was asked for, not on what ran before. Throws
+/// Error.
 void write_tables(const std::string& directory, const std::vector<std::string>& cells);
 
 }  // namespace heddle::results

@@ -118,6 +118,13 @@ constexpr std::array validation_columns = std::to_array<FixedColumn>({
     {"same_tasks", "boolean", "", "each simulated run has as many tasks as the native run of its seed"},
 });
 
+constexpr std::array failure_columns = std::to_array<FixedColumn>({
+    {"cell", "string", "", "the directory of the run that has no result"},
+    {"exit_code", "integer", "", "of its process; 128 + the signal that ended it"},
+    {"error", "string", "", "what it said last"},
+    {"command", "string", "", "runs it again, in a shell"},
+});
+
 constexpr std::array steal_columns = std::to_array<FixedColumn>({
     {"thief", "integer", "", "node that took the tasks"},
     {"victim", "integer", "", "node that had them"},
@@ -170,6 +177,7 @@ struct KnownTable {
 constexpr std::array known_tables = std::to_array<KnownTable>({
     {"runs.csv", run_columns},
     {"timings.csv", timing_columns},
+    {"failures.csv", failure_columns},
     {"comparison.csv", comparison_columns},
     {"results.csv", validation_columns},
     {"steals.csv", steal_columns},

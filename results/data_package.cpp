@@ -17,8 +17,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array tables = {"runs.csv",   "timings.csv", "comparison.csv", "results.csv",
-                               "steals.csv", "tasks.csv",   "workers.csv",    "timeline.csv"};
+constexpr std::array tables = {"runs.csv",   "timings.csv", "failures.csv", "comparison.csv", "results.csv",
+                               "steals.csv", "tasks.csv",   "workers.csv",  "timeline.csv"};
 
 /// The header, and the row after it: enough to know the columns and the workload.
 CsvTable beginning_of(const std::string& path) {
@@ -61,7 +61,8 @@ void write_data_package(const std::string& directory) {
         const std::string path = directory + "/" + file;
         if (!std::filesystem::exists(path)) continue;
         Json schema = {{"fields", fields_of(file, beginning_of(path))}};
-        if (file == "runs.csv" || file == "timings.csv") schema["primaryKey"] = "cell";
+        if (file == "runs.csv" || file == "timings.csv" || file == "failures.csv")
+            schema["primaryKey"] = "cell";
         resources.push_back({{"name", file.substr(0, file.size() - 4)},
                              {"path", file},
                              {"profile", "tabular-data-resource"},

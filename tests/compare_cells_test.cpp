@@ -138,10 +138,14 @@ TEST_F(Cells, TablesHaveTheGivenCellsOnly) {
         0);
     const std::vector<std::string> cells = results::folders_in(out);
     ASSERT_EQ(cells.size(), 1U);
+    results::write_failure(out, "failed", {"no, luck", 139, "heddle run"});
+    const std::string none = "cell,exit_code,error,command\n";
     const std::string table = read(out + "/runs.csv");
     results::write_tables(out, cells);
     EXPECT_EQ(read(out + "/runs.csv"), table);
-    results::write_tables(out, {"missing"});
+    EXPECT_EQ(read(out + "/failures.csv"), none);
+    results::write_tables(out, {"failed", "missing"});
+    EXPECT_EQ(read(out + "/failures.csv"), none + "failed,139,\"no, luck\",heddle run\n");
     EXPECT_FALSE(std::filesystem::exists(out + "/runs.csv"));
     EXPECT_FALSE(std::filesystem::exists(out + "/timings.csv"));
     EXPECT_THAT(results::folders_in(folder / "nowhere"), ElementsAre());

@@ -182,6 +182,31 @@ def list_changed(heddle, folder):
     assert before == {name: comparison.read("out", name) for name in before}
 
 
+def failure_of_the_earlier_file(heddle, folder):
+    """The page shows the failures that `compare` names: not one of a value that the file no longer has."""
+    comparison = Comparison(heddle, folder, SIZES.format(key="platform.nodes", values=[1, 2]))
+    comparison.run("out")
+    victim = comparison.rows("out", "runs.csv")[0]["cell"]
+    for name in os.listdir(comparison.path("out", victim)):
+        os.unlink(comparison.path("out", victim, name))
+    os.mkdir(comparison.path("out", victim, "steals.csv"))  # where a file of it would go
+    comparison.run("out", code=1)
+    assert [row["cell"] for row in comparison.rows("out", "failures.csv")] == [victim]
+    page = page_of(comparison, comparison.path("out"))
+    assert [row["cell"] for row in page.rows("failures")] == [victim] and "1 run failed" in page.words, page.words
+
+    write(folder, "a.yaml", SIZES.format(key="platform.nodes", values=[2, 4]))
+    comparison.run("out")
+    assert comparison.rows("out", "failures.csv") == []
+    page = page_of(comparison, comparison.path("out"))
+    assert "failures" not in page.tables and "No run failed" in page.words, page.words
+    assert "has 1 failure that failures.csv does not name" in page.words, page.words
+
+    # An earlier version wrote no such table: then each failure counts.
+    os.unlink(comparison.path("out", "failures.csv"))
+    assert "1 run failed" in page_of(comparison, comparison.path("out")).words
+
+
 def directory_that_cannot_be_read(heddle, folder):
     comparison = Comparison(heddle, folder, SIZES.format(key="workload.n", values=[10, 11]))
     os.symlink(comparison.path("out"), comparison.path("out"))
@@ -216,7 +241,7 @@ def main():
             os.makedirs(os.path.join(folder, what))
             check(heddle, what, os.path.join(folder, what))
         moved(heddle, folder)
-        for test in (input_changed, list_changed, directory_that_cannot_be_read, recorded_later):
+        for test in (input_changed, list_changed, failure_of_the_earlier_file, directory_that_cannot_be_read, recorded_later):
             os.makedirs(os.path.join(folder, test.__name__))
             test(heddle, os.path.join(folder, test.__name__))
             print(f"{test.__name__}: as it should be")

@@ -127,7 +127,7 @@ def main():
 
         out = os.path.join(folder, "compared")
         heddle("compare", "configs/experiments/first.yaml", "--set", "workload.n=14", "--repeat", "2", "--out", out, "--record")
-        assert check_package(out) == ["comparison.csv", "runs.csv", "timings.csv"]
+        assert check_package(out) == ["comparison.csv", "failures.csv", "runs.csv", "timings.csv"]
         cells = glob.glob(os.path.join(out, "*", ""))
         recorded = [cell for cell in cells if "tasks.csv" in check_package(cell)]
         assert len(cells) == 12 and len(recorded) == 6, "the first seed of each combination"
