@@ -33,9 +33,15 @@ Placement place_only(const std::string& name, const GraphToPlace& what, const Cl
                          cluster.speeds);
 }
 
+/// No schedule is shorter than `all`, nor than `work` if messages took no time.
+struct Bounds {
+    double all = 0;
+    double work = 0;
+};
+
 /// With the makespan if each task runs as early as its worker's order and its data allow.
 PlacedTasks promised(const schedulers::Problem& problem, Placement placement, std::vector<TaskIndex> sequence,
-                     double bound) {
+                     const Bounds& bounds) {
     std::vector<schedulers::ProcessorIndex> processors;
     processors.reserve(problem.tasks());
     for (TaskIndex task = 0; task < problem.tasks(); ++task) {
@@ -44,10 +50,11 @@ PlacedTasks promised(const schedulers::Problem& problem, Placement placement, st
     }
     if (problem.in_picoseconds()) {
         const schedulers::ExactSchedule exact = schedulers::run_exactly(problem, processors, sequence);
-        return {std::move(placement), std::move(sequence), exact.schedule.makespan(), bound, exact.makespan};
+        return {std::move(placement), std::move(sequence), exact.schedule.makespan(),
+                bounds.all,           bounds.work,         exact.makespan};
     }
     const double makespan = schedulers::run_in_sequence(problem, processors, sequence).makespan();
-    return {std::move(placement), std::move(sequence), makespan, bound, {}};
+    return {std::move(placement), std::move(sequence), makespan, bounds.all, bounds.work, {}};
 }
 
 std::vector<NamedPlacement> collect() {
@@ -81,23 +88,23 @@ PlacedTasks place_graph(const std::string& name, const GraphToPlace& what, const
     if (name != from_file && !is_among(placements(), name))
         throw Error(fmt::format("unknown placement \"{}\"", name), nearest_advice(name, placement_names()));
     const schedulers::Problem problem(*what.graph, schedulers::Machine::of_cluster(cluster, what.costs));
-    const double bound = schedulers::lower_bounds(problem).best();
+    const double work = schedulers::lower_bounds(problem).best();
 
     if (name == from_file) {
         if (what.file.empty())
             throw Error("placement: file, and no file is named",
                         "state schedule.placement_file: a table of tasks");
         StatedPlacement stated = read_placement(what.file, *what.graph, cluster.grid);
-        return promised(problem, std::move(stated.placement), std::move(stated.sequence), bound);
+        return promised(problem, std::move(stated.placement), std::move(stated.sequence), {work, work});
     }
     // A name that two families have is the scheduler's, as for `heddle schedule`.
     if (is_among(schedulers::all(), name)) {
         const schedulers::Schedule schedule = schedulers::make(name)->schedule(problem, {seed, {}});
         return promised(problem, schedule.placement(cluster.grid), sequence_of(problem, schedule),
-                        std::max(bound, schedule.proved_bound()));
+                        {std::max(work, schedule.proved_bound()), work});
     }
     return promised(problem, place_only(name, what, cluster, seed),
-                    schedulers::ready_by_priority(problem, schedulers::bottom_levels(problem)), bound);
+                    schedulers::ready_by_priority(problem, schedulers::bottom_levels(problem)), {work, work});
 }
 
 }  // namespace heddle::partitioners

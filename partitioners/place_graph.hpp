@@ -40,6 +40,7 @@ struct PlacedTasks {
     std::vector<TaskIndex> sequence;  ///< all tasks, each after its predecessors: a worker runs its own so
     double makespan_seconds = 0;      ///< as promised: every message has the network to itself
     double lower_bound_seconds = 0;   ///< no schedule of this graph on this cluster is shorter
+    double work_bound_seconds = 0;    ///< nor would be if messages took no time
     Time makespan{};                  ///< the promise to the picosecond, if the cluster has routes; else 0
 };
 

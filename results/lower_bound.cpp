@@ -47,6 +47,15 @@ double disk_seconds(const Record& record) {
     return (calls + total.disk_bytes / disk.bandwidth) / machines(record);
 }
 
+/// What the placement knows of the graph. Its plan has the messages of a network without events, and each on
+/// one network: if a run's may be faster, the bound is that of the work alone.
+std::optional<double> graph_seconds(const Record& record) {
+    const Platform& platform = record.experiment.platform;
+    if (!platform.events.empty()) return std::nullopt;
+    const bool as_planned = platform.link_events.empty() && !platform.gateways.all_rails;
+    return as_planned ? record.forecast.lower_bound_seconds : record.forecast.work_bound_seconds;
+}
+
 }  // namespace
 
 std::optional<double> lower_bound_seconds(const Record& record) {
@@ -59,8 +68,7 @@ std::optional<double> lower_bound_seconds(const Record& record) {
     const double computing = total.declared_flops / speed_of_all(record);
     const double streaming = total.declared_bytes / memory_bandwidth_of_all(record);
     double bound = std::max({computing, streaming, disk_seconds(record)});
-    const auto& of_graph = record.forecast.lower_bound_seconds;
-    if (of_graph && platform.events.empty()) bound = std::max(bound, *of_graph);
+    bound = std::max(bound, graph_seconds(record).value_or(0));
     if (bound <= 0) return std::nullopt;
 
     // Virtual time counts whole picoseconds: each piece of work, or call, may end up to one earlier than

@@ -49,6 +49,25 @@ TEST(ResultBound, IsUnknownWhereTheTimeOfCodeIsMeasured) {
     EXPECT_EQ(lower_bound_seconds(record), std::nullopt);
 }
 
+// The plan's messages may take longer than those of the run, so that only the work gives a bound.
+TEST(ResultBound, MessagesThatAreNotAsPlannedGiveNone) {
+    Record record;
+    record.experiment.backend = configs::Backend::sim;
+    record.topology.nodes = record.topology.cores = 1;
+    record.topology.core_speed = 1e9;
+    record.result.makespan = std::chrono::seconds(10);
+    record.forecast.lower_bound_seconds = 7;
+    record.forecast.work_bound_seconds = 5;
+    EXPECT_EQ(lower_bound_seconds(record), 7);
+    record.experiment.platform.gateways.all_rails = true;
+    EXPECT_EQ(lower_bound_seconds(record), 5);
+    record.experiment.platform.gateways.all_rails = false;
+    record.experiment.platform.link_events.push_back({.at = Time::zero(), .link = "a", .bandwidth = 100});
+    EXPECT_EQ(lower_bound_seconds(record), 5);
+    record.experiment.platform.events.push_back({.at = Time::zero(), .node = 0, .speed = 2});
+    EXPECT_EQ(lower_bound_seconds(record), std::nullopt);
+}
+
 // min(B(k), k c): 0.7, 1.4, 1.5 and 1.2 GB/s for c = 0.7 GB/s.
 TEST(ResultBound, TheLimitOfACoreHoldsForEachNumberOfThem) {
     EXPECT_DOUBLE_EQ(bound(1, 1, falling, 0.7e9), 1 / 0.7);

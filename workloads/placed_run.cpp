@@ -20,7 +20,8 @@ PlacedRun place_for_run(partitioners::GraphToPlace what, ClusterView cluster,
     PlacedGraph plan(*what.graph, std::move(placed.placement), placed.sequence,
                      strict ? PlacedGraph::Order::strict : PlacedGraph::Order::ready, data);
     const auto bytes = static_cast<double>(plan.bytes_between_nodes());
-    return {std::move(plan), {placed.makespan_seconds, placed.lower_bound_seconds, bytes}};
+    return {std::move(plan),
+            {placed.makespan_seconds, placed.lower_bound_seconds, placed.work_bound_seconds, bytes}};
 }
 
 std::optional<TaskLabel> label_of(const PlacedGraph& plan, std::uint64_t task, std::string kernel) {

@@ -49,6 +49,7 @@ UnrolledGraph::UnrolledGraph(std::span<const TaskIndex> parents, std::span<const
     placed_ = place_for_run({&graph_}, cluster, schedule, model::PlacedGraph::Data::declared);
     // A task below may be shared among workers, and its weight may be a guess.
     placed_->forecast.lower_bound_seconds.reset();
+    placed_->forecast.work_bound_seconds.reset();
 }
 
 }  // namespace heddle::workloads

@@ -40,6 +40,7 @@ struct TaskLabel {
 struct Forecast {
     std::optional<double> makespan_seconds;     ///< if every message had the network to itself
     std::optional<double> lower_bound_seconds;  ///< no schedule of the same work on this cluster is shorter
+    std::optional<double> work_bound_seconds;   ///< nor would be if messages took no time
     std::optional<double> data_bytes;           ///< sent between nodes, where nothing is stolen
 };
 
