@@ -277,8 +277,11 @@ void complete_unit_cost(Experiment& experiment) {
     const auto speed = speed_of(experiment.kernels, unit.kernel, size);
     constexpr const char* unit_cost = "unit_cost";
     if (!speed || experiment.settings.stated(unit_cost)) return;
-    const double flops = experiment.settings.number(unit_cost) * experiment.platform.core_speed / *speed;
+    const double declared = experiment.settings.number(unit_cost);
+    const double flops = declared * experiment.platform.core_speed / *speed;
     experiment.settings.set(unit_cost, fmt::format("{:.6g}f", flops), experiment.platform.where);
+    const double charged = experiment.settings.number(unit_cost);
+    if (charged > 0) experiment.declared_per_charged = declared / charged;
 }
 
 Value tree_of(const std::string& text, const std::string& file, const std::vector<Override>& overrides) {

@@ -70,6 +70,9 @@ struct Experiment {
     Platform platform;
     /// In place of `core_speed` where a workload names the kind of its work, and states no cost of its own.
     std::vector<KernelSpeed> kernels;
+    /// The work that the program declares, over what is charged for it: not 1 if its kind has a speed of its
+    /// own.
+    double declared_per_charged = 1;
     Compute compute = Compute::declared;
     /// The platform file whose values the experiment does not state otherwise (configs/platform_base.hpp), as
     /// the caller can open it; empty: none.

@@ -111,6 +111,11 @@ Json members_of(const Record& record) {
     return list;
 }
 
+/// As the program declares them, whatever is charged for them.
+double declared_flops(const Record& record) {
+    return record.result.total.declared_flops * record.experiment.declared_per_charged;
+}
+
 /// `with_timing`: wall time and memory too, in their place among the other fields.
 Json fields_of(const Record& record, bool with_timing) {
     const runtime::Counters& total = record.result.total;
@@ -129,7 +134,7 @@ Json fields_of(const Record& record, bool with_timing) {
                  {"bytes", total.bytes},
                  {"data_bytes", total.data_bytes},
                  {"promised_data_bytes", known(record.forecast.data_bytes)},
-                 {"declared_flops", json_number(total.declared_flops)},
+                 {"declared_flops", json_number(declared_flops(record))},
                  {"busy_seconds", seconds(total.busy)},
                  {"time_seconds", times_of(record)},
                  {"nodes", record.topology.nodes},

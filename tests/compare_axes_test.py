@@ -64,6 +64,18 @@ compare:
     joined: {platform.networks: [{name: a, members: "0-1"}]}
 """
 LIST_AXIS = LISTS[:LISTS.index("  variants")] + "  platform.events: [[], [{at: 4s, node: 0, speed: 0.5}]]\n"
+# 2n^3 flops, at the speed of the kind of work; 1 Gf/s would be that of other work.
+KERNELS = """
+workload: {name: matmul, n: 64}
+platform: {nodes: 1, cores: 1, core_speed: 1Gf, overheads: none}
+backend: sim
+compare:
+  variants:
+    slow: {platform.kernels: [{kernel: matmul.term, speed: 4Gf}]}
+    fast: {platform.kernels: [{kernel: matmul.term, speed: 8Gf}]}
+    large: {workload.n: 128, platform.kernels: [{kernel: matmul.term, speed: 2Gf}]}
+  baseline: {variant: slow}
+"""
 
 
 def compared(heddle, folder, name, text):
@@ -101,6 +113,16 @@ def lists(heddle, folder):
     assert near(found["steady"], 8) and near(found["slowed"], 12) and near(found["joined"], 8), found
     medians = [line["makespan_seconds"]["median"] for line in lines_of(compared(heddle, folder, "list_axis", LIST_AXIS))]
     assert near(medians[0], 8) and near(medians[1], 12), medians
+
+
+def kernels(heddle, folder):
+    """Efficiency is of the work that the program declares, whatever its kind's speed is."""
+    comparison = compared(heddle, folder, "kernels", KERNELS)
+    slow, fast, large = lines_of(comparison)
+    assert near(fast["speedup"]["value"], 2) and near(fast["efficiency"]["value"], 2), fast
+    assert near(large["speedup"]["value"], 1 / 16) and near(large["efficiency"]["value"], 1 / 2), large
+    flops = [float(row["declared_flops"]) for row in comparison.rows("out", "runs.csv")]
+    assert all(near(one, 2 * n**3) for one, n in zip(flops, (64, 64, 128))), flops
 
 
 def variants(heddle, folder):
@@ -165,7 +187,7 @@ def main():
     if "no (built with HEDDLE_SIM=OFF" in subprocess.run([heddle, "doctor"], capture_output=True, text=True).stdout:
         return 77
     with tempfile.TemporaryDirectory() as folder:
-        for check in (pairs, lists, variants, matrix, refused):
+        for check in (pairs, lists, kernels, variants, matrix, refused):
             check(heddle, folder)
             print(f"{check.__name__}: as it should be")
     return 0
