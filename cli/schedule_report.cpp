@@ -25,6 +25,9 @@ std::string quoted(const std::string& text) {
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+/// By how much a makespan may exceed its bound, because both are rounded sums.
+constexpr double rounding = 1e-12;
+
 /// In whole numbers where it is one.
 std::string show_time(double time, bool in_seconds) {
     constexpr double seconds_max = 1e9;
@@ -44,6 +47,14 @@ std::string show_number(double number, int digits) {
 double ratio(const JudgedSchedule& judged) {
     if (judged.lower_bound > 0) return judged.schedule.makespan() / judged.lower_bound;
     return judged.schedule.makespan() > 0 ? -1 : 1;
+}
+
+/// 1.000 says that no schedule is shorter, so that a ratio above 1 does not become it by rounding.
+std::string show_ratio(const JudgedSchedule& judged) {
+    const double exact = ratio(judged);
+    if (exact < 0) return "-";
+    constexpr double next = 1.001;
+    return show_number(exact > 1 + rounding ? std::max(exact, next) : exact, 3);
 }
 
 Json measures(const ScheduleTask& task, const JudgedSchedule& judged) {
@@ -89,7 +100,7 @@ void append_placement(std::string& object, const ScheduleTask& task, const sched
 }  // namespace
 
 bool JudgedSchedule::proved_optimal() const {
-    return feasible() && schedule.makespan() <= lower_bound * (1 + 1e-12);
+    return feasible() && schedule.makespan() <= lower_bound * (1 + rounding);
 }
 
 JudgedSchedule judge(const ScheduleTask& task, std::string scheduler, std::uint64_t seed,
@@ -110,8 +121,7 @@ std::string schedule_table(const ScheduleTask& task, const std::vector<JudgedSch
     for (const JudgedSchedule& judged : schedules) {
         const schedulers::Schedule& schedule = judged.schedule;
         rows.push_back({judged.scheduler, show_time(schedule.makespan(), in_seconds),
-                        show_time(judged.lower_bound, in_seconds),
-                        ratio(judged) < 0 ? "-" : show_number(ratio(judged), 3),
+                        show_time(judged.lower_bound, in_seconds), show_ratio(judged),
                         show_number(schedulers::schedule_length_ratio(task.problem, schedule), 3),
                         show_number(schedulers::speedup(task.problem, schedule), 2),
                         show_number(schedulers::efficiency(task.problem, schedule), 3),

@@ -140,6 +140,13 @@ TEST_F(ScheduleVerb, CostsOnEachProcessorComeFromTheFile) {
     EXPECT_THAT(wrong.err, HasSubstr("each of 2 processors; use as many"));
 }
 
+// 1.000 says that no schedule is shorter. heft's takes 75000000, which is the bound, and mcp's 75020000.
+TEST_F(ScheduleVerb, ARatioAboveOneIsNotRoundedToOne) {
+    const Said table = heddle({"schedule", "layered:tasks=600", "--scheduler", "mcp,heft", "--procs", "8"});
+    EXPECT_THAT(table.out, testing::ContainsRegex("mcp +75020000 +75000000 +1\\.001"));
+    EXPECT_THAT(table.out, testing::ContainsRegex("heft +75000000 +75000000 +1\\.000"));
+}
+
 #ifdef HEDDLE_SIM
 TEST_F(ScheduleVerb, APlatformGivesWhatARunOfTheSameGraphIsPromised) {
     const std::string yaml = file("dag.yaml",
