@@ -225,8 +225,8 @@ Difference difference_of(const std::string& a, const std::string& b) {
         }
         const Stated& other = found->second;
         const bool overlap = one.low <= other.high && other.low <= one.high;
-        const double largest = std::max(one.value, other.value);
-        const bool close = std::abs(one.value - other.value) <= near * largest;
+        // Of the first, as the change that is shown.
+        const bool close = std::abs(other.value - one.value) <= near * one.value;
         difference.agree = difference.agree && (overlap || close);
         rows.push_back({key, written(one.kind, one.value), written(one.kind, other.value),
                         one.value > 0 ? fmt::format("{:+.1f}%", 100 * (other.value / one.value - 1)) : "",

@@ -83,6 +83,13 @@ def compared(heddle, folder):
     said = run(heddle, "calibrate", "--diff", first, second, code=1)
     differing = [line.split()[0] for line in said.stdout.split("\n") if line.endswith("differ")]
     assert differing == ["overheads.sync"], said.stdout
+    # 5% is of the first value, as the change that is shown.
+    for name, seconds in (("a", "100ns"), ("b", "105.2ns"), ("c", "104.9ns")):
+        with open(os.path.join(folder, name + ".yaml"), "w", encoding="utf-8") as file:
+            file.write(f"platform: {{overheads: {{sync: {seconds}}}}}\ncalibration: {{entries: {{overheads.sync: {{value: {seconds}, low: {seconds}, high: {seconds}}}}}}}\n")
+    for first_name, second_name, code, words in (("a", "b", 1, "+5.2%  differ"), ("a", "c", 0, "+4.9%  within 5%"), ("b", "a", 0, "-4.9%  within 5%")):
+        said = run(heddle, "calibrate", "--diff", *(os.path.join(folder, name + ".yaml") for name in (first_name, second_name)), code=code)
+        assert words in said.stdout, said.stdout
     # The same description gives the same bytes.
     again = os.path.join(folder, "again.yaml")
     run(heddle, "calibrate", "--quick", "--simulate", "{cores: 2, overheads: {sync: 8ns}}", "--out", again)
