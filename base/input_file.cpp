@@ -42,12 +42,15 @@ std::uint64_t memory_bytes() {
                                  : ~std::uint64_t{0};
 }
 
-[[noreturn]] void too_large(const std::string& path, bool regular, std::uint64_t most) {
+/// `memory`: the limit is this machine's memory, and not that of the reader.
+[[noreturn]] void too_large(const std::string& path, bool regular, std::uint64_t most, bool memory) {
+    const char* const advice =
+        !regular ? "does it end? a longer text can be read from a regular file"
+        : memory ? "name a smaller file; if it is the right one, use a machine with more memory"
+                 : "name a smaller file; is it the right one?";
     throw Error(fmt::format("has more than {} bytes, the most that is read of a {} here", most,
                             regular ? "file" : "pipe or device"),
-                regular ? "name a smaller file; if it is the right one, use a machine with more memory"
-                        : "does it end? a longer text can be read from a regular file",
-                {path, 0});
+                advice, {path, 0});
 }
 
 /// Refuses text behind a zero byte. Some programs end a text file with zeros.
@@ -71,10 +74,10 @@ std::string read_input(const std::string& path, const InputLimits& limits) {
     if (::fstat(file.number(), &status) != 0) cannot_read(path, errno);
     if (S_ISDIR(status.st_mode)) throw Error("is a directory", "name a file", {path, 0});
     const bool regular = S_ISREG(status.st_mode);
-    const std::uint64_t most =
-        std::min(regular ? limits.file_bytes : limits.stream_bytes, memory_bytes() / 2);
+    const std::uint64_t limit = regular ? limits.file_bytes : limits.stream_bytes;
+    const std::uint64_t most = std::min(limit, memory_bytes() / 2);
     const auto size = static_cast<std::uint64_t>(std::max<off_t>(status.st_size, 0));
-    if (regular && size > most) too_large(path, regular, most);
+    if (regular && size > most) too_large(path, regular, most, most < limit);
     std::string content;
     std::size_t zero = std::string::npos;
     // Some regular files, such as those in /proc, do not say their size.
@@ -86,7 +89,7 @@ std::string read_input(const std::string& path, const InputLimits& limits) {
         if (count < 0) cannot_read(path, errno);
         content.resize(done + static_cast<std::size_t>(count));
         if (count == 0) return content;
-        if (content.size() > most) too_large(path, regular, most);
+        if (content.size() > most) too_large(path, regular, most, most < limit);
         if (limits.text) expect_text(path, content, zero, done);
         done = content.size();
     }
