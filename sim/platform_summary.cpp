@@ -12,6 +12,7 @@
 #include "sim/cards.hpp"
 #include "sim/hosts.hpp"
 #include "sim/networks.hpp"
+#include "sim/platform_memory.hpp"
 #include "sim/simgrid_process.hpp"
 
 namespace heddle::sim {
@@ -186,6 +187,7 @@ RouteTable route_table(SimgridProcess& simgrid, const Platform& platform, Time b
 PlatformSummary describe(const Platform& stated, bool links) {
     Platform platform = stated;
     complete(platform);
+    if (platform.file.empty()) refuse_large(platform);  // a file may be a pipe, which is read once
     BuiltNetworks networks(platform);
     SimgridProcess& simgrid = networks.simgrid();
     const PlatformFacts& facts = simgrid.facts();

@@ -19,6 +19,9 @@
 #include "graphs/generators/generator.hpp"
 #include "host/memory_limit.hpp"
 #include "workloads/workload.hpp"
+#ifdef HEDDLE_SIM
+#include "sim/platform_summary.hpp"
+#endif
 
 namespace heddle {
 namespace {
@@ -151,6 +154,20 @@ TEST(MemoryLimit, OfThisProcessIsKnown) {
     ASSERT_TRUE(bytes.has_value());
     EXPECT_GT(*bytes, 1e6);
 }
+
+#ifdef HEDDLE_SIM
+TEST(MemoryNeed, OfAPlatformIsRefusedBeforeItIsDescribed) {
+    const Machine small(1e9);
+    Platform platform;
+    platform.nodes = 1'000'000;
+    try {
+        (void)sim::describe(platform);
+        ADD_FAILURE() << "described";
+    } catch (const Error& error) {
+        EXPECT_THAT(error.what(), AllOf(HasSubstr("1000000 nodes"), HasSubstr("lower platform.nodes")));
+    }
+}
+#endif
 
 }  // namespace
 }  // namespace heddle
