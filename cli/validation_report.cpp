@@ -110,7 +110,9 @@ std::string total_of(const Validation& validation) {
     const std::size_t undecided = validation.lines.size() - validation.passed() - validation.failed();
     std::string text =
         fmt::format("{} of {} configurations within 15%, {} not, {} undecided", validation.passed(),
-                    validation.lines.size(), validation.failed(), undecided);
+                    validation.lines.size(), validation.outside(), undecided);
+    if (const std::size_t failed = validation.failed() - validation.outside())
+        text += fmt::format(", {} failed", failed);
     if (validation.median_error)
         text += fmt::format("; error: median {:.1f}%, largest {:.1f}%", 100 * *validation.median_error,
                             100 * *validation.largest_error);

@@ -166,6 +166,11 @@ std::size_t Validation::failed() const {
         std::count_if(lines.begin(), lines.end(), [](const ValidationLine& line) { return line.fails(); }));
 }
 
+std::size_t Validation::outside() const {
+    return static_cast<std::size_t>(
+        std::ranges::count(lines, Equivalence::outside, &ValidationLine::within_wide));
+}
+
 bool is_constant(const std::vector<Outcome>& runs) {
     const std::vector<double> makespans = right_makespans(runs);
     return makespans.size() > 1 &&

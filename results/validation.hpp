@@ -98,6 +98,7 @@ struct Validation {
     Ranking ranking;
 
     std::size_t passed() const;
+    std::size_t outside() const;  ///< of the failed ones, by their times
     std::size_t failed() const;
 };
 

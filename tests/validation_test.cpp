@@ -14,6 +14,7 @@ namespace {
 
 using ::testing::DoubleNear;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 Outcome outcome(double makespan, double tasks = 10, bool deterministic = false) {
     Outcome made;
@@ -96,6 +97,16 @@ TEST(Validation, PoliciesAreRankedAmongPairsThatDifferNatively) {
     const std::vector<std::string> keys = {"platform.nodes", "schedule.placement"};
     const auto ranking = [&](double a, double b, double c) {
         return validate("v", keys,
+TEST(Validation, AConfigurationThatFailsIsNotOutside) {
+    WorldPair failed = pair_of({"1"}, 1, 1), other = pair_of({"2"}, 1, 1);
+    failed.native[2].state = Outcome::State::failed;
+    other.simulated[1] = outcome(1, 11, true);
+    const Validation validation = validate("v", {"platform.nodes"}, {failed, other, pair_of({"3"}, 1, 1.3)});
+    EXPECT_EQ(validation.failed(), 3U);
+    EXPECT_EQ(validation.outside(), 1U);
+    EXPECT_THAT(validation_json(validation), HasSubstr(R"("within":0,"outside":1,"failed":2)"));
+}
+
                         {pair_of({"1", "heft"}, 1, a), pair_of({"1", "cyclic"}, 2, b),
                          pair_of({"1", "block"}, 2.001, c), pair_of({"2", "heft"}, 9, 1)})
             .ranking;
