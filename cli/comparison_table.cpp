@@ -75,18 +75,24 @@ bool speedups_in(const Comparison& comparison) {
 
 std::string legend(const Comparison& comparison) {
     std::string text = fmt::format(
-        "* the least median of its group; {:.0f}% bootstrap intervals. worse: by Mann and Whitney's test,\n"
+        "* the least median of its group; {:.0f}% intervals of medians. worse: by Mann and Whitney's test,\n"
         "  Holm's correction over the group, p below {}. bound: no run of this work on this machine can be\n"
         "  shorter.\n",
         100 * results::interval_confidence, results::level);
     std::size_t most = 0;
-    bool untested = false;
+    bool untested = false, too_few = false;
     for (const Group& group : comparison.groups) {
         most = std::max(most, group.lines.size());
-        for (const Line& line : group.lines) untested = untested || line.standing == Standing::untested;
+        for (const Line& line : group.lines) {
+            untested = untested || line.standing == Standing::untested;
+            too_few = too_few || (line.runs > 0 && !line.identical && !line.interval_seconds);
+        }
     }
     if (speedups_in(comparison))
         text += "  speedup: the baseline's median over this one; efficiency: per worker and unit of work.\n";
+    if (too_few)
+        text += fmt::format("  Too few runs for an interval of each median: --repeat {}\n",
+                            results::interval_values(results::interval_confidence));
     if (untested) {
         text +=
             fmt::format("  More runs are needed before a difference can be more than chance: --repeat {}\n",

@@ -123,7 +123,9 @@ std::string total_of(const Validation& validation) {
             "of {} pairs that differ significantly natively, the simulator has the same winner in {}\n",
             ranking.pairs, ranking.alike);
     std::size_t repeated = 0, disturbed = 0, runs = 0, other_tasks = 0, bad = 0;
+    bool too_few = false;
     for (const ValidationLine& line : validation.lines) {
+        too_few = too_few || (line.ratio && !line.ratio->interval);
         repeated += line.repeated;
         disturbed += line.disturbed;
         runs += line.native_runs;
@@ -133,6 +135,9 @@ std::string total_of(const Validation& validation) {
     text += fmt::format(
         "{} disturbed runs were repeated; {} of {} native runs count although they were disturbed\n",
         repeated, disturbed, runs);
+    if (too_few)
+        text += fmt::format("too few runs for an interval of each ratio: it takes {} in each world\n",
+                            results::interval_values(results::interval_confidence));
     if (other_tasks > 0)
         text += fmt::format("{} configurations run other numbers of tasks in simulation than natively\n",
                             other_tasks);

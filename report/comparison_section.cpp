@@ -162,7 +162,8 @@ void add_comparison(Page& page, const Subject& subject) {
     page.section("comparison", several ? "Which is fastest" : "The result");
     if (several)
         page.paragraph(
-            "Each group has the combinations that compete. The interval is a 95% bootstrap of the median. "
+            "Each group has the combinations that compete. The interval is the median's, with 95% "
+            "confidence. Fewer than six runs have none. "
             "Combinations that share a letter do not differ significantly (Mann and Whitney's test of all "
             "pairs, "
             "Holm's correction, level 0.05); without letters there are too few runs for a test, or more than "

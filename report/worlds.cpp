@@ -33,7 +33,8 @@ bool all_equal(const std::vector<double>& times) {
 
 void add_worlds(Page& page, const Subject& subject) {
     const WorldPairs worlds = world_pairs(subject.runs, subject.design);
-    HtmlTable table("worlds-table", "Medians of both worlds. The interval is a 95% bootstrap of the ratio.",
+    HtmlTable table("worlds-table",
+                    "Medians of both worlds. The interval is the ratio's, with 95% confidence.",
                     {"configuration", "simulated", "native", "simulated / native", "from", "to", "within 5%",
                      "within 15%"},
                     {"configuration", "simulated_seconds", "native_seconds", "ratio", "low", "high",
@@ -58,9 +59,10 @@ void add_worlds(Page& page, const Subject& subject) {
         if (simulated.empty() || native.empty() || !std::all_of(native.begin(), native.end(), positive))
             continue;
         const std::string name = name_of(pair, subject.design);
-        const results::RatioVerdict verdict = results::ratio_verdict(simulated, native, all_equal(simulated));
+        const results::RatioVerdict verdict =
+            results::ratio_verdict({simulated, all_equal(simulated)}, {native});
         const double ratio = verdict.ratio.value;
-        // A single native run has no interval.
+        // Few runs have no interval.
         const bool known = verdict.ratio.interval.has_value();
         const results::Interval interval = verdict.ratio.interval.value_or(results::Interval{ratio, ratio});
         table.add({text_value(name), seconds_value(results::median(simulated)),

@@ -86,9 +86,7 @@ Line line_of(const Contender& contender, const std::vector<double>& makespans, c
     if (makespans.empty()) return line;
     line.median_seconds = median(makespans);
     line.identical = are_identical(contender, makespans);
-    if (!line.identical && makespans.size() > 1)
-        line.interval_seconds =
-            bootstrap_median(makespans, interval_confidence, bootstrap_resamples, Random(bootstrap_seed));
+    if (!line.identical) line.interval_seconds = median_interval({makespans}, interval_confidence);
     line.lower_bound_seconds = bound_of(contender, bounds);
     line.counted = medians_of_counted(contender);
     return line;
@@ -114,11 +112,10 @@ void set_speedup(Line& line, const Contender& contender, const Contender& baseli
     const std::vector<double> before = makespans_of(baseline);
     if (own.empty() || before.empty() || *std::min_element(own.begin(), own.end()) <= 0) return;
     Ratio speedup{median(before) / median(own)};
-    const bool constant =
-        (line.identical || own.size() == 1) && (are_identical(baseline, before) || before.size() == 1);
-    if (!constant && &contender != &baseline)
-        speedup.interval = bootstrap_ratio_of_medians(before, own, interval_confidence, bootstrap_resamples,
-                                                      Random(bootstrap_seed));
+    const bool baseline_identical = are_identical(baseline, before);
+    if (!(line.identical && baseline_identical) && &contender != &baseline)
+        speedup.interval =
+            ratio_interval({before, baseline_identical}, {own, line.identical}, interval_confidence);
     line.speedup = speedup;
     const double factor = efficiency_factor(*first_right(contender), *first_right(baseline));
     if (factor <= 0) return;
@@ -375,9 +372,7 @@ std::string comparison_json(const Comparison& comparison) {
                        {"group_keys", comparison.group_keys},
                        {"keys", comparison.keys},
                        {"confidence", interval_confidence},
-                       {"interval", "percentile bootstrap of the median"},
-                       {"bootstrap_resamples", bootstrap_resamples},
-                       {"bootstrap_seed", bootstrap_seed},
+                       {"interval", "order statistics around the median"},
                        {"level", level},
                        {"test", "Mann-Whitney against the best of the group, two-sided, Holm's correction"},
                        {"groups", std::move(groups)}};

@@ -15,8 +15,6 @@ namespace heddle::results {
 
 inline constexpr double interval_confidence = 0.95;  ///< of the intervals
 inline constexpr double level = 0.05;                ///< of the tests, over one group
-inline constexpr std::uint32_t bootstrap_resamples = 10'000;
-inline constexpr std::uint64_t bootstrap_seed = 1;
 
 /// One combination with the outcomes of its runs, one for each seed.
 struct Contender {
@@ -38,7 +36,7 @@ enum class Standing : std::uint8_t {
 
 const char* name(Standing standing);
 
-/// A ratio with its confidence interval; without one if no sample varies.
+/// A ratio with its confidence interval; without one if no sample varies, or one has too few values.
 struct Ratio {
     double value = 0;
     std::optional<Interval> interval{};
@@ -79,7 +77,7 @@ struct Comparison {
     std::vector<Group> groups;      ///< in the order of the file
 };
 
-/// Groups the contenders by the keys in `by` and compares each group: medians with bootstrap intervals; each
+/// Groups the contenders by the keys in `by` and compares each group: medians with intervals; each
 /// against the one with the least median by Mann and Whitney's test, with Holm's correction over the group.
 /// `by` empty: all keys but those in `competing`; both empty: all keys but the last. Throws Error for a key
 /// in `by` that is not in `keys`.

@@ -1,5 +1,8 @@
-// Two one-sided tests by a bootstrap interval, and the levels of repeated tests.
+// Two one-sided tests by an interval, and their repetition at looks.
 #include "results/equivalence.hpp"
+
+#include <algorithm>
+#include <optional>
 
 namespace heddle::results {
 
@@ -15,11 +18,30 @@ const char* name(Equivalence equivalence) {
     return "undecided";
 }
 
-Equivalence equivalence(const std::vector<double>& above, const std::vector<double>& below, double bound,
-                        double error_rate, std::uint32_t resamples, Random random) {
-    const Interval ratio = bootstrap_ratio_of_medians(above, below, 1 - 2 * error_rate, resamples, random);
-    if (ratio.low >= 1 - bound && ratio.high <= 1 + bound) return Equivalence::within;
-    if (ratio.low > 1 + bound || ratio.high < 1 - bound) return Equivalence::outside;
+Equivalence equivalence(const Sample& above, const Sample& below, double bound, double error_rate) {
+    const std::optional<Interval> ratio = ratio_interval(above, below, 1 - 2 * error_rate);
+    if (!ratio) return Equivalence::undecided;
+    if (ratio->low >= 1 - bound && ratio->high <= 1 + bound) return Equivalence::within;
+    if (ratio->low > 1 + bound || ratio->high < 1 - bound) return Equivalence::outside;
+    return Equivalence::undecided;
+}
+
+Equivalence equivalence_at_looks(const Sample& above, const Sample& below, double bound, double error_rate) {
+    const auto first = [](const Sample& sample, std::size_t count) {
+        if (sample.constant) return sample;
+        const auto end = sample.values.begin() + static_cast<std::ptrdiff_t>(count);
+        return Sample{{sample.values.begin(), end}};
+    };
+    const auto there = [](const Sample& sample, std::size_t count) {
+        return sample.constant || sample.values.size() >= count;
+    };
+    const std::size_t most = std::max(above.values.size(), below.values.size());
+    for (std::size_t look = first_look; look <= most; look = next_look(look)) {
+        if (!there(above, look) || !there(below, look)) break;
+        const Equivalence verdict =
+            equivalence(first(above, look), first(below, look), bound, level_of_look(look, error_rate));
+        if (verdict != Equivalence::undecided) return verdict;
+    }
     return Equivalence::undecided;
 }
 

@@ -20,13 +20,12 @@ const char* name(Equivalence equivalence);
 
 /// Tests whether the ratio of the medians of `above` and `below` is between 1 - bound and 1 + bound, by two
 /// one-sided tests of size `error_rate` each (Schuirmann, "A comparison of the two one-sided tests procedure
-/// and the power approach", 1987). They reject if the bootstrap interval with confidence 1 - 2 error_rate is
-/// between the two limits (Berger and Hsu, "Bioequivalence trials, intersection-union tests and equivalence
-/// confidence sets", 1996). `outside` is the one-sided test of the other side: the whole interval is beyond a
-/// limit. Each has an error of at most `error_rate`. At least one value in each sample; none of `below` may
-/// be zero.
-Equivalence equivalence(const std::vector<double>& above, const std::vector<double>& below, double bound,
-                        double error_rate, std::uint32_t resamples, Random random);
+/// and the power approach", 1987). They reject if the interval of the ratio with confidence 1 - 2 error_rate
+/// is between the two limits (Berger and Hsu, "Bioequivalence trials, intersection-union tests and
+/// equivalence confidence sets", 1996). `outside` is the one-sided test of the other side: the whole interval
+/// is beyond a limit. Each has an error of at most `error_rate`; against a constant sample they are sign
+/// tests. At least one value in each sample; none of `below` may be zero.
+Equivalence equivalence(const Sample& above, const Sample& below, double bound, double error_rate);
 
 /// Samples that grow are tested when they have 8, 16, 32, ... values, and not between: then a test again and
 /// again finds by chance what is not there.
@@ -39,5 +38,9 @@ std::size_t next_look(std::size_t values);
 /// and so on. They sum up to `error_rate` at most, so the error of all tests together is at most
 /// `error_rate`, by Bonferroni's inequality.
 double level_of_look(std::size_t values, double error_rate);
+
+/// The first decision of the tests at looks. Each takes the first values of both samples, or a constant
+/// sample as it is, so that more values do not change a decision. Undecided before the first look.
+Equivalence equivalence_at_looks(const Sample& above, const Sample& below, double bound, double error_rate);
 
 }  // namespace heddle::results

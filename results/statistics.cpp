@@ -1,8 +1,9 @@
-// Medians with bootstrap intervals, the Mann-Whitney test, and Holm's correction for several tests.
+// Medians with intervals of order statistics, the Mann-Whitney test, and Holm's correction for several tests.
 #include "results/statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 
 #include "base/assert.hpp"
@@ -17,29 +18,38 @@ double middle(const std::vector<double>& sorted) {
     return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 }
 
-/// The median of as many of the sorted values, drawn with replacement. Counts how often each is drawn, which
-/// takes a fifth of the time of sorting them.
-double resampled_median(const std::vector<double>& sorted, std::vector<std::uint32_t>& drawn,
-                        Random& random) {
-    const std::size_t size = sorted.size();
-    drawn.assign(size, 0);
-    for (std::size_t i = 0; i < size; ++i) ++drawn[random.below(size)];
-    std::size_t at = 0;
-    std::size_t up_to = drawn[0];  // values of the sample that are at most sorted[at]
-    const auto value_at = [&](std::size_t rank) {
-        while (up_to <= rank) up_to += drawn[++at];
-        return sorted[at];
-    };
-    if (size % 2 == 1) return value_at(size / 2);
-    const double lower = value_at(size / 2 - 1);
-    return (lower + value_at(size / 2)) / 2;
+/// The greatest k for which the median is below the k-th least of so many values, and above the k-th
+/// greatest, with a probability of at most `tail` each. 0: there is none. The median is below the k-th least
+/// value if fewer than k values are below the median; each is with probability 1/2.
+std::size_t rank_of_ends(std::size_t values, double tail) {
+    const auto n = static_cast<double>(values);
+    double below = 0;
+    std::size_t rank = 0;
+    while (rank < (values + 1) / 2) {
+        const auto i = static_cast<double>(rank);
+        below += std::exp(std::lgamma(n + 1) - std::lgamma(i + 1) - std::lgamma(n - i + 1) -
+                          n * std::numbers::ln2);
+        if (below > tail) break;
+        ++rank;
+    }
+    return rank;
 }
 
-/// The inner part of a sample, with a share of `confidence` of its values.
-Interval inner(std::vector<double> values, double confidence) {
+/// A median with its interval.
+struct Estimate {
+    double value = 0;
+    Interval interval;
+};
+
+std::optional<Estimate> estimate(Sample sample, double confidence) {
+    std::vector<double>& values = sample.values;
+    HEDDLE_ASSERT(!values.empty());
     std::sort(values.begin(), values.end());
-    const auto outside = static_cast<std::size_t>((1 - confidence) / 2 * static_cast<double>(values.size()));
-    return {values[outside], values[values.size() - 1 - outside]};
+    const double value = middle(values);
+    if (sample.constant) return Estimate{value, {value, value}};
+    const std::size_t rank = rank_of_ends(values.size(), (1 - confidence) / 2);
+    if (rank == 0) return std::nullopt;
+    return Estimate{value, {values[rank - 1], values[values.size() - rank]}};
 }
 
 /// Twice the rank of each value, so that mean ranks are whole numbers; and the sum of t^3 - t over the ties.
@@ -108,29 +118,27 @@ double median(std::vector<double> values) {
     return middle(values);
 }
 
-Interval bootstrap_median(std::vector<double> values, double confidence, std::uint32_t resamples,
-                          Random random) {
-    HEDDLE_ASSERT(!values.empty() && resamples > 0);
-    std::sort(values.begin(), values.end());
-    std::vector<double> medians(resamples);
-    std::vector<std::uint32_t> drawn;
-    for (double& one : medians) one = resampled_median(values, drawn, random);
-    return inner(std::move(medians), confidence);
+std::optional<Interval> median_interval(const Sample& sample, double confidence) {
+    const auto found = estimate(sample, confidence);
+    return found ? std::optional(found->interval) : std::nullopt;
 }
 
-Interval bootstrap_ratio_of_medians(std::vector<double> above, std::vector<double> below, double confidence,
-                                    std::uint32_t resamples, Random random) {
-    HEDDLE_ASSERT(!above.empty() && !below.empty() && resamples > 0);
-    std::sort(above.begin(), above.end());
-    std::sort(below.begin(), below.end());
-    HEDDLE_ASSERT(below.front() > 0);
-    std::vector<double> ratios(resamples);
-    std::vector<std::uint32_t> drawn;
-    for (double& ratio : ratios) {
-        const double numerator = resampled_median(above, drawn, random);
-        ratio = numerator / resampled_median(below, drawn, random);
-    }
-    return inner(std::move(ratios), confidence);
+std::size_t interval_values(double confidence) {
+    std::size_t values = 1;
+    while (rank_of_ends(values, (1 - confidence) / 2) == 0) ++values;
+    return values;
+}
+
+std::optional<Interval> ratio_interval(const Sample& above, const Sample& below, double confidence) {
+    const auto over = estimate(above, confidence), under = estimate(below, confidence);
+    if (!over || !under) return std::nullopt;
+    HEDDLE_ASSERT(under->interval.low > 0);
+    if (over->value == 0) return Interval{0, over->interval.high / under->interval.low};
+    const double ratio = over->value / under->value;
+    // A low end of zero is infinitely far in logarithms, and exp gives it back.
+    const auto distance = [](double a, double b) { return std::exp(std::hypot(std::log(a), std::log(b))); };
+    return Interval{ratio / distance(over->value / over->interval.low, under->interval.high / under->value),
+                    ratio * distance(over->interval.high / over->value, under->value / under->interval.low)};
 }
 
 double mann_whitney(const std::vector<double>& a, const std::vector<double>& b) {

@@ -3,10 +3,8 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
+#include <optional>
 #include <vector>
-
-#include "base/random.hpp"
 
 namespace heddle::results {
 
@@ -18,18 +16,30 @@ struct Interval {
     double high = 0;
 };
 
-/// A confidence interval of the median by the percentile bootstrap (Efron and Tibshirani, "An Introduction to
-/// the Bootstrap", 1993, chapter 13): the medians of `resamples` samples drawn with replacement, from their
-/// (1 - confidence) / 2 quantile to the opposite one. At least one value. Depends on the order of nothing but
-/// `random`: equal values give equal intervals.
-Interval bootstrap_median(std::vector<double> values, double confidence, std::uint32_t resamples,
-                          Random random);
+/// Values of one distribution.
+struct Sample {
+    std::vector<double> values;
+    bool constant = false;  ///< it cannot take another value than the first
+};
 
-/// A confidence interval of the median of `above` over the median of `below`, by the percentile bootstrap of
-/// the two samples, each drawn from itself (the same book, chapters 8 and 13). At least one value each, and
-/// none of `below` may be zero. Two constant samples give the ratio itself, twice.
-Interval bootstrap_ratio_of_medians(std::vector<double> above, std::vector<double> below, double confidence,
-                                    std::uint32_t resamples, Random random);
+/// A confidence interval of the median, from the k-th least to the k-th greatest value (Thompson, "On
+/// confidence ranges for the median and other expectation distributions for populations of unknown
+/// distribution form", 1936). It covers the median of any distribution at least as often as `confidence`
+/// says: the probabilities have steps, of which the next is taken. Nothing if even the least and the greatest
+/// value cover it less often: at 95%, with fewer than six values. A constant sample has its value, twice. At
+/// least one value.
+std::optional<Interval> median_interval(const Sample& sample, double confidence);
+
+/// How many values a sample that varies needs for an interval.
+std::size_t interval_values(double confidence);
+
+/// A confidence interval of the median of `above` over the median of `below`. In logarithms, the distance
+/// from the ratio to an end is the root of the sum of the squares of the two medians' own distances
+/// (Newcombe, "Interval estimation for the difference between independent proportions", 1998; Zou and Donner,
+/// "Construction of confidence limits about effect measures: a general approach", 2008). So if one sample is
+/// constant, it is the interval of the other's median. Nothing if one of them has none. At least one value
+/// each, and none of `below` may be zero.
+std::optional<Interval> ratio_interval(const Sample& above, const Sample& below, double confidence);
 
 /// The two-sided p-value of Mann and Whitney's rank sum test ("On a test of whether one of two random
 /// variables is stochastically larger than the other", 1947): twice the probability of a rank sum at

@@ -179,21 +179,12 @@ bool is_constant(const std::vector<Outcome>& runs) {
            std::adjacent_find(makespans.begin(), makespans.end(), std::not_equal_to<>()) == makespans.end();
 }
 
-RatioVerdict ratio_verdict(const std::vector<double>& simulated, const std::vector<double>& native,
-                           bool constant) {
+RatioVerdict ratio_verdict(const Sample& simulated, const Sample& native) {
     RatioVerdict verdict;
-    verdict.ratio.value = median(simulated) / median(native);
-    if (native.size() > 1)
-        verdict.ratio.interval = bootstrap_ratio_of_medians(simulated, native, interval_confidence,
-                                                            bootstrap_resamples, Random(bootstrap_seed));
-    const std::size_t runs = constant ? native.size() : std::min(native.size(), simulated.size());
-    if (runs < first_look) return verdict;
-    const auto within = [&](double bound) {
-        return equivalence(simulated, native, bound, level_of_look(runs, level), bootstrap_resamples,
-                           Random(bootstrap_seed));
-    };
-    verdict.within_narrow = within(narrow_bound);
-    verdict.within_wide = within(wide_bound);
+    verdict.ratio = {median(simulated.values) / median(native.values),
+                     ratio_interval(simulated, native, interval_confidence)};
+    verdict.within_narrow = equivalence_at_looks(simulated, native, narrow_bound, level);
+    verdict.within_wide = equivalence_at_looks(simulated, native, wide_bound, level);
     return verdict;
 }
 
@@ -218,7 +209,7 @@ ValidationLine validate_pair(const WorldPair& pair) {
     line.counted = medians_of(pair);
     if (native.empty() || simulated.empty() || *std::min_element(native.begin(), native.end()) <= 0)
         return line;
-    const RatioVerdict verdict = ratio_verdict(simulated, native, is_constant(pair.simulated));
+    const RatioVerdict verdict = ratio_verdict({simulated, is_constant(pair.simulated)}, {native});
     line.ratio = verdict.ratio;
     line.within_narrow = verdict.within_narrow;
     line.within_wide = verdict.within_wide;

@@ -42,11 +42,10 @@ struct RatioVerdict {
     Equivalence within_wide = Equivalence::undecided;
 };
 
-/// The verdicts have the level of the look that was made with so many runs in each world
-/// (results/equivalence.hpp); before the first look, all is undecided. `constant`: the simulated times cannot
-/// vary, so that the native runs alone are counted. At least one time in each world, none zero natively.
-RatioVerdict ratio_verdict(const std::vector<double>& simulated, const std::vector<double>& native,
-                           bool constant);
+/// Times in the order of the seeds. The verdicts are the first decisions of the tests at looks
+/// (equivalence.hpp), and the interval is that of all times. At least one time in each world, none zero
+/// natively.
+RatioVerdict ratio_verdict(const Sample& simulated, const Sample& native);
 
 struct ValidationLine {
     std::vector<std::string> values;
@@ -98,8 +97,8 @@ struct Validation {
     Ranking ranking;
 
     std::size_t passed() const;
-    std::size_t outside() const;  ///< of the failed ones, by their times
     std::size_t failed() const;
+    std::size_t outside() const;  ///< of the failed ones, by their times
 };
 
 /// `by` (among `keys`): the keys that two rivals have in common. Without it keys of the schedule and variants

@@ -105,8 +105,6 @@ std::string validation_json(const Validation& validation) {
         {"competing_keys", validation.competing},
         {"confidence", interval_confidence},
         {"level", level},
-        {"bootstrap_resamples", bootstrap_resamples},
-        {"bootstrap_seed", bootstrap_seed},
         {"configurations", validation.lines.size()},
         {"within", validation.passed()},
         {"outside", validation.outside()},

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -15,99 +18,92 @@ namespace {
 using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 
-double binomial(std::size_t n, std::size_t k) {
-    return std::exp(std::lgamma(static_cast<double>(n + 1)) - std::lgamma(static_cast<double>(k + 1)) -
-                    std::lgamma(static_cast<double>(n - k + 1)));
-}
-
-/// How probable it is that the bootstrap's median of n (odd) values is at most the k-th smallest: more than
-/// half of the n drawn values are (Maritz and Jarrett, "A note on estimating the variance of the sample
-/// median", 1978).
-double at_most(std::size_t n, std::size_t k) {
-    const double share = static_cast<double>(k) / static_cast<double>(n);
-    double sum = 0;
-    for (std::size_t i = n / 2 + 1; i <= n; ++i) {
-        sum += binomial(n, i) * std::pow(share, static_cast<double>(i)) *
-               std::pow(1 - share, static_cast<double>(n - i));
-    }
-    return sum;
-}
-
 TEST(Statistics, TheMedianOfAnEvenNumberIsTheMeanOfTheMiddleTwo) {
     EXPECT_EQ(median({3, 1, 2}), 2);
     EXPECT_EQ(median({4, 1, 3, 2}), 2.5);
     EXPECT_EQ(median({7}), 7);
 }
 
-/// The ratios of all pairs of resampled medians of two samples (odd sizes, all values different), each with
-/// its exact probability, in order.
-std::vector<std::pair<double, double>> ratio_distribution(const std::vector<double>& above,
-                                                          const std::vector<double>& below) {
-    std::vector<std::pair<double, double>> all;
-    for (std::size_t i = 1; i <= above.size(); ++i) {
-        for (std::size_t k = 1; k <= below.size(); ++k) {
-            const double p = at_most(above.size(), i) - at_most(above.size(), i - 1);
-            const double q = at_most(below.size(), k) - at_most(below.size(), k - 1);
-            all.emplace_back(above[i - 1] / below[k - 1], p * q);
-        }
-    }
-    std::sort(all.begin(), all.end());
-    return all;
+std::vector<double> numbers_up_to(std::size_t n) {
+    std::vector<double> values;
+    for (std::size_t i = n; i > 0; --i) values.push_back(static_cast<double>(i));
+    return values;
 }
 
-TEST(Statistics, TheIntervalOfARatioIsTheOneThatItsExactDistributionGives) {
-    const std::vector<double> above = {10, 11, 13, 17, 19}, below = {2, 3, 7};
-    const auto exact = ratio_distribution(above, below);
-    for (const double confidence : {0.5, 0.8, 0.95}) {
-        const Interval interval = bootstrap_ratio_of_medians(above, below, confidence, 100'000, Random(1));
-        const auto probability_up_to = [&exact](double ratio) {
-            double sum = 0;
-            for (const auto& [value, p] : exact) sum += value <= ratio * (1 + 1e-12) ? p : 0;
-            return sum;
+TEST(Statistics, IntervalsOfTheMedianHaveTheRanksOfThePublishedTable) {
+    // Campbell and Gardner, "Calculating confidence intervals for some non-parametric analyses", 1988: 95%.
+    for (const auto& [n, low, high] : std::vector<std::array<std::size_t, 3>>{{6, 1, 6},
+                                                                              {8, 1, 8},
+                                                                              {9, 2, 8},
+                                                                              {12, 3, 10},
+                                                                              {15, 4, 12},
+                                                                              {20, 6, 15},
+                                                                              {25, 8, 18},
+                                                                              {30, 10, 21},
+                                                                              {50, 18, 33},
+                                                                              {100, 40, 61}}) {
+        const auto interval = median_interval({numbers_up_to(n)}, 0.95);
+        ASSERT_TRUE(interval) << n;
+        EXPECT_EQ(interval->low, static_cast<double>(low)) << n;
+        EXPECT_EQ(interval->high, static_cast<double>(high)) << n;
+    }
+    EXPECT_TRUE(median_interval({numbers_up_to(5000)}, 0.95));
+}
+
+TEST(Statistics, FewValuesHaveNoInterval) {
+    EXPECT_FALSE(median_interval({numbers_up_to(5)}, 0.95));
+    EXPECT_FALSE(median_interval({{2, 2, 2, 2, 2}}, 0.95)) << "they could have varied";
+    EXPECT_EQ(median_interval({{2, 2, 2}, true}, 0.95)->high, 2);
+    EXPECT_EQ(interval_values(0.95), 6U);  // 2 / 2^6 = 3.1%
+    EXPECT_EQ(interval_values(0.5), 2U);
+    EXPECT_FALSE(ratio_interval({numbers_up_to(5)}, {numbers_up_to(9)}, 0.95));
+    EXPECT_FALSE(ratio_interval({numbers_up_to(9)}, {{7}}, 0.95));
+}
+
+// Each value is above the median or not, with the same probability: all ways are counted.
+TEST(Statistics, NoNarrowerIntervalHasTheConfidence) {
+    for (std::size_t n = 6; n <= 16; ++n) {
+        const auto interval = median_interval({numbers_up_to(n)}, 0.95);
+        const auto rank = static_cast<int>(interval->low);
+        const auto covers = [n](int k) {
+            std::size_t ways = 0;
+            for (std::uint32_t above = 0; above < 1U << n; ++above) {
+                const int count = std::popcount(above);
+                ways += count >= k && static_cast<int>(n) - count >= k ? 1 : 0;
+            }
+            return static_cast<double>(ways) / static_cast<double>(1U << n);
         };
-        const auto probability_below = [&exact](double ratio) {
-            double sum = 0;
-            for (const auto& [value, p] : exact) sum += value < ratio * (1 - 1e-12) ? p : 0;
-            return sum;
-        };
-        const double tail = (1 - confidence) / 2;
-        constexpr double sampling = 0.005;  // three standard deviations of a share of 100,000
-        EXPECT_LE(probability_below(interval.low), tail + sampling) << confidence;
-        EXPECT_GE(probability_up_to(interval.low), tail - sampling) << confidence;
-        EXPECT_LE(probability_below(interval.high), 1 - tail + sampling) << confidence;
-        EXPECT_GE(probability_up_to(interval.high), 1 - tail - sampling) << confidence;
-    }
-    const Interval constant = bootstrap_ratio_of_medians({6, 6, 6}, {3, 3}, 0.95, 1000, Random(1));
-    EXPECT_EQ(constant.low, 2);
-    EXPECT_EQ(constant.high, 2);
-}
-
-TEST(Statistics, TheBootstrapsIntervalIsTheOneThatItsExactDistributionGives) {
-    for (const std::size_t n : {3U, 5U, 9U, 25U}) {
-        std::vector<double> values;
-        for (std::size_t i = n; i > 0; --i) values.push_back(static_cast<double>(i * i));
-        for (const double confidence : {0.5, 0.8, 0.95}) {
-            const double tail = (1 - confidence) / 2;
-            std::size_t low = 1;
-            while (at_most(n, low) < tail) ++low;
-            std::size_t high = 1;
-            while (at_most(n, high) < 1 - tail) ++high;
-            // Where the exact distribution is as good as at the border, chance decides: no such case is here.
-            ASSERT_GT(std::abs(at_most(n, low) - tail), 0.004) << n << " " << confidence;
-            const Interval interval = bootstrap_median(values, confidence, 50'000, Random(n));
-            EXPECT_EQ(interval.low, static_cast<double>(low * low)) << n << " " << confidence;
-            EXPECT_EQ(interval.high, static_cast<double>(high * high)) << n << " " << confidence;
-        }
+        EXPECT_GE(covers(rank), 0.95) << n;
+        EXPECT_LT(covers(rank + 1), 0.95) << n;
+        EXPECT_EQ(interval->high, static_cast<double>(n + 1) - interval->low) << n;
     }
 }
 
-TEST(Statistics, TheBootstrapGivesTheSameTwiceAndIgnoresTheOrder) {
-    const Interval one = bootstrap_median({5, 1, 4, 2, 3, 9}, 0.95, 1000, Random(1));
-    const Interval two = bootstrap_median({9, 3, 2, 4, 1, 5}, 0.95, 1000, Random(1));
-    EXPECT_EQ(one.low, two.low);
-    EXPECT_EQ(one.high, two.high);
-    EXPECT_LT(one.low, one.high);
-    EXPECT_EQ(bootstrap_median({2, 2, 2}, 0.95, 100, Random(1)).high, 2);
+TEST(Statistics, TheIntervalOfARatioIsThatOfTheSampleThatVaries) {
+    const Sample nine{numbers_up_to(9)}, three{{3, 3}, true};  // 2 to 8
+    const auto over = ratio_interval(nine, three, 0.95), under = ratio_interval(three, nine, 0.95);
+    EXPECT_THAT(over->low, DoubleNear(2.0 / 3, 1e-12));
+    EXPECT_THAT(over->high, DoubleNear(8.0 / 3, 1e-12));
+    EXPECT_THAT(under->low, DoubleNear(3.0 / 8, 1e-12));
+    EXPECT_THAT(under->high, DoubleNear(3.0 / 2, 1e-12));
+    EXPECT_EQ(ratio_interval({{6, 6, 6}, true}, three, 0.95)->low, 2);
+    EXPECT_EQ(ratio_interval({{6, 6, 6}, true}, three, 0.95)->high, 2);
+}
+
+TEST(Statistics, DistancesOfBothSamplesAreAddedAsSquares) {
+    // Medians 8 and 2. The ends are 4 and 64, and 1 and 16: in powers of 2, 1 and 3 from 8, 1 and 3 from 2.
+    const Sample above{{4, 4, 8, 8, 64, 64}}, below{{1, 1, 2, 2, 16, 16}};
+    const auto interval = ratio_interval(above, below, 0.95);
+    EXPECT_THAT(std::log2(interval->low), DoubleNear(2 - std::sqrt(1.0 + 9), 1e-12));
+    EXPECT_THAT(std::log2(interval->high), DoubleNear(2 + std::sqrt(9.0 + 1), 1e-12));
+}
+
+TEST(Statistics, TimesOfZeroHaveARatioOfZero) {
+    const Sample ones{std::vector<double>(6, 1)};
+    EXPECT_EQ(ratio_interval({std::vector<double>(6, 0)}, ones, 0.95)->low, 0);
+    EXPECT_EQ(ratio_interval({std::vector<double>(6, 0)}, ones, 0.95)->high, 0);
+    EXPECT_EQ(ratio_interval({{0, 1, 1, 1, 1, 1}}, ones, 0.95)->low, 0);
+    EXPECT_EQ(ratio_interval({{0, 0, 0, 0, 1, 1}}, ones, 0.95)->high, 1);
 }
 
 TEST(Statistics, MannWhitneyGivesThePValueOfTheExampleInScipysManual) {

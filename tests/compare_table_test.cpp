@@ -84,14 +84,24 @@ TEST(Comparison, SaysWhichDifferencesAreMoreThanChance) {
     const std::vector<Line> lines = compare("example", keys, example()).groups[0].lines;
     EXPECT_EQ(lines[1].standing, Standing::best);
     EXPECT_EQ(lines[1].median_seconds, 1.2);
-    ASSERT_TRUE(lines[1].interval_seconds);
-    EXPECT_EQ(lines[1].interval_seconds->low, 1.0);  // of five values, 95% are all of them
-    EXPECT_EQ(lines[1].interval_seconds->high, 1.4);
+    EXPECT_FALSE(lines[1].interval_seconds);  // all of five values cover the median with 94%
     EXPECT_EQ(lines[0].standing, Standing::worse);
     EXPECT_NEAR(lines[0].ratio.value(), 2 / 1.2, 1e-12);
     EXPECT_NEAR(lines[0].p_value.value(), 2 * 2.0 / 252, 1e-12);  // twice: two rivals (Holm)
     EXPECT_EQ(lines[2].standing, Standing::undecided);
     EXPECT_EQ(lines[2].lower_bound_seconds, 0.75);
+}
+
+TEST(Comparison, SixRunsHaveAnInterval) {
+    const Comparison comparison =
+        compare("", {"key"}, {contender({"a"}, {3, 1, 4, 1.5, 5, 9}), contender({"b"}, {10, 10, 10})});
+    const std::vector<Line>& lines = comparison.groups[0].lines;
+    ASSERT_TRUE(lines[0].interval_seconds);
+    EXPECT_EQ(lines[0].interval_seconds->low, 1);  // 1 - 2 / 2^6 = 97%
+    EXPECT_EQ(lines[0].interval_seconds->high, 9);
+    EXPECT_FALSE(lines[1].interval_seconds);
+    EXPECT_THAT(comparison_csv(comparison), HasSubstr("a,6,0,3.5,1.0,9.0,"));
+    EXPECT_THAT(cli::comparison_table(comparison), HasSubstr("Too few runs for an interval"));
 }
 
 TEST(Comparison, CountsOnlyRunsWithARightAnswer) {
@@ -137,21 +147,22 @@ TEST(Comparison, KnowsHowManyRunsADifferenceNeeds) {
 
 TEST(Comparison, TheTableIsThisOne) {
     EXPECT_EQ("\n" + cli::comparison_table(compare("example", keys, example())), R"(
-   victim    median    from      to  ratio   bound  against the best
+   victim    median  from  to  ratio   bound  against the best
 
 platform.nodes 4
-   none         2 s     2 s     2 s   1.67  750 ms  worse (p 0.016)
-*  random     1.2 s     1 s   1.4 s   1.00  750 ms  best
-   lifeline  1.25 s  1.05 s  1.45 s   1.04  750 ms  may be chance (p 0.69)
+   none         2 s             1.67  750 ms  worse (p 0.016)
+*  random     1.2 s             1.00  750 ms  best
+   lifeline  1.25 s             1.04  750 ms  may be chance (p 0.69)
 
 platform.nodes 16
-   none         2 s     2 s     2 s   3.33  750 ms  too few runs to tell
-*  random    600 ms  500 ms  700 ms   1.00       -  best; 2 failed; 1 missing
-   lifeline       -                                 no result; 5 failed
+   none         2 s             3.33  750 ms  too few runs to tell
+*  random    600 ms             1.00       -  best; 2 failed; 1 missing
+   lifeline       -                           no result; 5 failed
 
-* the least median of its group; 95% bootstrap intervals. worse: by Mann and Whitney's test,
+* the least median of its group; 95% intervals of medians. worse: by Mann and Whitney's test,
   Holm's correction over the group, p below 0.05. bound: no run of this work on this machine can be
   shorter.
+  Too few runs for an interval of each median: --repeat 6
   More runs are needed before a difference can be more than chance: --repeat 5
 )");
 }
@@ -162,7 +173,7 @@ TEST(Comparison, CsvAndJsonSayTheSameAsTheTable) {
         comparison_csv(comparison),
         HasSubstr(
             "platform_nodes,schedule_stealing_victim,runs,failed,median_seconds,low_seconds,high_seconds,"
-            "identical,ratio,lower_bound_seconds,p_value,standing\n4,none,5,0,2.0,2.0,2.0,false,"));
+            "identical,ratio,lower_bound_seconds,p_value,standing\n4,none,5,0,2.0,,,false,"));
     EXPECT_THAT(comparison_csv(comparison), HasSubstr("\n16,lifeline,0,5,,,,false,,,,no result\n"));
     const auto json = nlohmann::json::parse(comparison_json(comparison));
     EXPECT_EQ(json["groups"][0]["best"]["schedule.stealing.victim"], "random");

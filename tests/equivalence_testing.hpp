@@ -7,11 +7,10 @@
 #include <numbers>
 #include <vector>
 
+#include "base/random.hpp"
 #include "results/equivalence.hpp"
 
 namespace heddle::results {
-
-inline constexpr std::uint32_t resamples = 1000;
 
 /// By Box and Muller.
 inline double normal(Random& random) {
@@ -34,18 +33,22 @@ inline double share_of_trials(int trials, std::uint64_t seed, const auto& succee
     return successes / static_cast<double>(trials);
 }
 
-/// The verdict of tests with 8, 16, 32 values, until one decides.
-inline Equivalence tested_as_it_grows(double ratio, double sigma, double bound, Random& random) {
-    std::vector<double> simulated, native;
-    for (std::size_t look = first_look; look <= 32; look = next_look(look)) {
-        const auto more = look - native.size();
-        for (const double time : times(more, ratio, sigma, random)) simulated.push_back(time);
-        for (const double time : times(more, 1, sigma, random)) native.push_back(time);
-        const Equivalence verdict =
-            equivalence(simulated, native, bound, level_of_look(look, 0.05), resamples, random.split(look));
-        if (verdict != Equivalence::undecided) return verdict;
-    }
-    return Equivalence::undecided;
+/// The verdict of tests with 8, 16, 32 values, until one decides. The simulation is constant where its sigma
+/// is 0.
+inline Equivalence tested_as_it_grows(double ratio, double simulated_sigma, double native_sigma, double bound,
+                                      Random& random) {
+    const Sample simulated{times(32, ratio, simulated_sigma, random), simulated_sigma == 0};
+    return equivalence_at_looks(simulated, {times(32, 1, native_sigma, random)}, bound, 0.05);
+}
+
+/// How often the interval of the ratio 1.2 covers it, with so many values in each sample.
+inline double ratio_coverage(int trials, std::size_t above, std::size_t below, double above_sigma,
+                             double below_sigma) {
+    return share_of_trials(trials, above * 100 + below, [&](Random& random) {
+        const Sample simulated{times(above, 1.2, above_sigma, random), above_sigma == 0};
+        const auto interval = ratio_interval(simulated, {times(below, 1, below_sigma, random)}, 0.95).value();
+        return interval.low <= 1.2 && 1.2 <= interval.high;
+    });
 }
 
 }  // namespace heddle::results
