@@ -2,9 +2,11 @@
 #include <string_view>
 
 #include "cli/main_function.hpp"
+#include "host/descriptor.hpp"
 #include "host/heap.hpp"
 
 int main(int argc, char** argv) {
+    heddle::host::fill_standard_descriptors();
     // The other verbs start a process for each run.
     const std::string_view verb = argc > 1 ? argv[1] : "";
     const bool runs_here = verb == "run" || verb == "calibrate";

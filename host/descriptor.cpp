@@ -1,6 +1,7 @@
 // Closes descriptors, and writes and reads events.
 #include "host/descriptor.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -16,6 +17,13 @@ namespace heddle::host {
 void Descriptor::reset(int number) {
     if (number_ >= 0) close(number_);
     number_ = number;
+}
+
+void fill_standard_descriptors() {
+    // The system gives the lowest number that is free.
+    for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (fcntl(number, F_GETFD) < 0)
+            (void)!open("/dev/null", number == STDERR_FILENO ? O_WRONLY : O_RDONLY);
 }
 
 std::string error_text(int number) {

@@ -1,4 +1,5 @@
-// A file descriptor with an owner, and events that wake a poll.
+// A file descriptor with an owner, events that wake a poll, and the descriptors that every program begins
+// with.
 #pragma once
 
 #include <string>
@@ -25,6 +26,11 @@ public:
 private:
     int number_ = -1;
 };
+
+/// Opens /dev/null as each of descriptors 0 to 2 that is closed. Otherwise the first file that is opened has
+/// that number, and what is printed goes into it. A closed standard output becomes one that refuses to be
+/// written. The caller must do this in main, before it opens anything.
+void fill_standard_descriptors();
 
 /// What `errno` value `number` means, in words. Safe to call from any thread.
 std::string error_text(int number);

@@ -317,5 +317,24 @@ TEST_F(Verbs, OutputThatCannotBeWrittenIsAFailure) {
     EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 2);
 }
 
+#ifdef HEDDLE_SIM
+TEST_F(Verbs, MessagesDoNotGoIntoAFileThatHasTheNumberOfAClosedDescriptor) {
+    const auto tuned = [&](const std::string& name, const std::string& redirection) {
+        const std::string out = folder / name;
+        const std::string command = HEDDLE_BINARY
+                                    " tune --operations all_reduce --bytes 8 --nodes 4 --threads 1 --out " +
+                                    out + " >/dev/null " + redirection;
+        EXPECT_EQ(std::system(command.c_str()), 0);
+        return read(out);
+    };
+    const std::string rules = tuned("open.yaml", "2>/dev/null");
+    EXPECT_THAT(rules, StartsWith("# Which algorithm"));
+    EXPECT_EQ(tuned("closed.yaml", "2>&-"), rules);
+    EXPECT_EQ(tuned("all_closed.yaml", "2>&- <&-"), rules);
+    const std::string closed = HEDDLE_BINARY " list workloads >&- 2>/dev/null";
+    EXPECT_EQ(WEXITSTATUS(std::system(closed.c_str())), 2);
+}
+#endif
+
 }  // namespace
 }  // namespace heddle::testing_cli
