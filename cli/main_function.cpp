@@ -192,16 +192,16 @@ int run_and_report(int argc, char** argv) {
         wait_for_turn();
         if (const auto exhausted = host::exhausted_resource(std::current_exception())) {
             std::cerr << fmt::format("heddle: {}\n", exhausted->what());
-            return mistake;
+            code = mistake;
+        } else {
+            std::cerr << fmt::format("heddle: a mistake of heddle's own: {}\n", error.what());
         }
-        std::cerr << fmt::format("heddle: a mistake of heddle's own: {}\n", error.what());
     }
     std::cout.flush();
-    if (!std::cout && code == success) {
-        std::cerr << "heddle: standard output could not be written\n";
-        return mistake;
-    }
-    return code;
+    if (std::cout) return code;
+    std::cerr << "heddle: standard output could not be written\n";
+    // The code of a failure stays. The others say that there is a result to read.
+    return code == success || code == undecided ? mistake : code;
 }
 
 }  // namespace

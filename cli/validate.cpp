@@ -42,9 +42,6 @@ struct ValidateOptions {
     bool replay = false;
 };
 
-/// Beside those of every verb: no error was shown, but it was not shown either that there is none.
-constexpr int undecided_exit = 5;
-
 std::vector<configs::Override> given_values(const ValidateOptions& options) {
     std::vector<configs::Override> given;
     for (const std::string& set : options.sets) given.push_back(configs::parse_override(set));
@@ -62,7 +59,7 @@ std::string json_text(const results::Validation& validation, const ValidationRun
 
 int verdict_code(const results::Validation& validation) {
     if (validation.failed() > 0) return wrong_answer;
-    return validation.passed() == validation.lines.size() ? success : undecided_exit;
+    return validation.passed() == validation.lines.size() ? success : undecided;
 }
 
 /// Says on standard error what cannot be replayed, and why. Returns the signal that stopped it, or 0.

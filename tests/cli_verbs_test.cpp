@@ -312,9 +312,24 @@ TEST_F(Verbs, AResultDirectoryThatCannotBeWrittenEndsALaunchedRunToo) {
     EXPECT_THAT(said.out, IsEmpty());
 }
 
-TEST_F(Verbs, OutputThatCannotBeWrittenIsAFailure) {
-    const std::string command = HEDDLE_BINARY " doctor >/dev/full 2>/dev/null";
-    EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 2);
+TEST_F(Verbs, OutputThatCannotBeWrittenIsAFailureAndSaidSo) {
+    const std::string lost = "heddle: standard output could not be written\n";
+    const auto without_output = [&](const std::string& words) {
+        const std::string err = folder / "err.txt";
+        const std::string command = HEDDLE_BINARY " " + words + " >/dev/full 2>" + err;
+        const int status = std::system(command.c_str());
+        return Said{WEXITSTATUS(status), "", read(err)};
+    };
+    const Said listed = without_output("list workloads");
+    EXPECT_EQ(listed.code, 2);
+    EXPECT_EQ(listed.err, lost);
+#ifdef HEDDLE_SIM
+    // Undecided, which is 5, would say that the verdict was printed.
+    const std::string path = file("a.yaml", "workload: {name: fib, n: 5}\nbackend: sim\n");
+    const Said shown = without_output("validate " + path + " --show --json --out " + (folder / "v").string());
+    EXPECT_EQ(shown.code, 2);
+    EXPECT_THAT(shown.err, HasSubstr(lost));
+#endif
 }
 
 #ifdef HEDDLE_SIM
