@@ -59,10 +59,12 @@ Target target_of(const std::string& path) {
     return {{}, -1, ELOOP};
 }
 
-/// The name of the unfinished file. A long name is cut, because the file system limits it.
-std::string name_beside(const std::string& target) {
+/// A name for the unfinished file, another one for each `attempt`. A long name is cut, because the file
+/// system limits it.
+std::string name_beside(const std::string& target, int attempt) {
     const fs::path path = target;
-    const std::string end = fmt::format(".{}.tmp", ::getpid());
+    const std::string end =
+        attempt == 0 ? fmt::format(".{}.tmp", ::getpid()) : fmt::format(".{}.{}.tmp", ::getpid(), attempt);
     constexpr std::size_t name_max = 255;
     const std::string name = path.filename().string();
     return (path.parent_path() / (name.substr(0, name_max - end.size()) + end)).string();
@@ -97,16 +99,29 @@ void OutputFile::open() {
     }
     // A file that the caller may not write is not replaced by one that the caller may.
     if (exists && ::access(target_.c_str(), W_OK) != 0) fail(errno);
-    beside_ = name_beside(target_);
-    descriptor_ = ::open(beside_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (descriptor_ < 0) {
-        beside_.clear();
-        fail(errno);
-    }
+    open_beside();
     if (!exists) return;
     // Without the right to do so the new file belongs to the caller: the text is worth more than its owner.
     if (::fchown(descriptor_, status.st_uid, status.st_gid) != 0) errno = 0;
     if (::fchmod(descriptor_, status.st_mode & 07777U) != 0) errno = 0;
+}
+
+void OutputFile::open_beside() {
+    // A file of that name belongs to another output of this process, or to one that was killed.
+    constexpr int attempts_max = 1000;
+    for (int attempt = 0; attempt < attempts_max; ++attempt) {
+        std::string beside = name_beside(target_, attempt);
+        unfinished_.emplace(beside);
+        descriptor_ = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+        if (descriptor_ >= 0) {
+            beside_ = std::move(beside);
+            return;
+        }
+        const int reason = errno;
+        unfinished_.reset();
+        if (reason != EEXIST) fail(reason);
+    }
+    fail(EEXIST);
 }
 
 OutputFile::~OutputFile() {
@@ -129,6 +144,7 @@ void OutputFile::commit(Durable durable) {
     if (beside_.empty()) return;
     if (std::rename(beside_.c_str(), target_.c_str()) != 0) fail(errno);
     beside_.clear();
+    unfinished_.reset();
     if (!durably) return;
     // The new name is in the folder, and the folder must reach the disk as well.
     const std::string folder = fs::path(target_).parent_path().string();
@@ -163,6 +179,16 @@ void write_file(const std::string& path, std::string_view text, OutputFile::Dura
     OutputFile file(path, words);
     file.write(text);
     file.commit(durable);
+}
+
+bool same_file(const std::string& one, const std::string& other) {
+    const Target first = target_of(one);
+    const Target second = target_of(other);
+    if (first.reason != 0 || second.reason != 0 || first.descriptor >= 0 || second.descriptor >= 0)
+        return false;
+    struct stat status {};
+    const bool special = ::stat(first.path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+    return first.path == second.path && !special;
 }
 
 bool replaces_one_of(const std::string& output, std::span<const std::string> inputs) {

@@ -2,11 +2,13 @@
 // terminal is written into. Knows no format.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "base/error.hpp"
+#include "base/unfinished_file.hpp"
 
 namespace heddle {
 
@@ -20,9 +22,9 @@ struct OutputWords {
 ///
 /// Links are followed: the file that they lead to is written, and the links stay. If the name belongs to no
 /// file or to a regular one, the text goes into `NAME.PID.tmp` beside it, which takes the name in `commit`
-/// and keeps the permissions of the old file; until then readers see the old one, and without `commit` the
-/// text is removed. Anything else (a device, a FIFO, `/dev/stdout`) is written into as it is, and nothing is
-/// removed.
+/// and keeps the permissions of the old file; until then readers see the old one. Without `commit` the text
+/// is removed, also if a signal such as SIGINT ends the process. Anything else (a device, a FIFO,
+/// `/dev/stdout`) is written into as it is, and nothing is removed.
 class OutputFile {
 public:
     /// Throws Error if nothing can be written there: a directory, a missing folder, missing permission.
@@ -48,12 +50,14 @@ public:
 
 private:
     void open();
+    void open_beside();
     void sync(int descriptor) const;
 
     OutputWords words_;
-    std::string path_;    ///< as the caller names it
-    std::string target_;  ///< what links lead to
-    std::string beside_;  ///< empty if the file is written in place
+    std::string path_;                          ///< as the caller names it
+    std::string target_;                        ///< what links lead to
+    std::string beside_;                        ///< empty if the file is written in place
+    std::optional<UnfinishedFile> unfinished_;  ///< `beside_`
     int descriptor_ = -1;
 };
 
@@ -64,6 +68,9 @@ void expect_writable(const std::string& path, const OutputWords& words = {});
 /// Writes a whole text by an OutputFile.
 void write_file(const std::string& path, std::string_view text,
                 OutputFile::Durable durable = OutputFile::Durable::no, const OutputWords& words = {});
+
+/// Whether two outputs would be one regular file, which need not exist yet. Links are followed.
+bool same_file(const std::string& one, const std::string& other);
 
 /// Whether to write `output` would replace one of these files. A device is read and written without loss.
 bool replaces_one_of(const std::string& output, std::span<const std::string> inputs);

@@ -1,11 +1,15 @@
 // Tests output files: only regular files are replaced, whole or not at all; links are followed; devices,
 // FIFOs and standard output are written into.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <csignal>
 
 #include "base/output_file.hpp"
 #include "tests/cli_testing.hpp"
@@ -75,6 +79,69 @@ TEST_F(Output, LinksAreFollowedAndStay) {
     fs::create_symlink("b", folder / "a");
     fs::create_symlink("a", folder / "b");
     EXPECT_THAT(refusal(folder / "a"), HasSubstr("Too many levels of symbolic links"));
+}
+
+TEST_F(Output, OutputsOfOneNameDoNotMix) {
+    const std::string path = folder / "a.txt";
+    {
+        OutputFile first(path), second(path);
+        first.write("first text");
+        second.write("second");
+        first.commit();
+        EXPECT_EQ(read(path), "first text");
+        second.commit();
+    }
+    EXPECT_EQ(read(path), "second");
+    EXPECT_EQ(entries(), 1U);
+    // What a killed process with the same number has left is not written into.
+    file(fmt::format("a.txt.{}.tmp", ::getpid()), "left");
+    write_file(path, "third");
+    EXPECT_EQ(read(path), "third");
+    EXPECT_EQ(entries(), 2U);
+}
+
+TEST_F(Output, ASignalThatEndsTheProcessLeavesNoUnfinishedFile) {
+    const std::string path = file("a.txt", "old");
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+        const pid_t child = ::fork();
+        if (child == 0) {
+            std::signal(SIGHUP, SIG_IGN);  // as nohup does
+            OutputFile output(path), other(folder / "b.txt");
+            { OutputFile finished(folder / "c.txt"); }
+            output.write("new");
+            const pid_t forked = ::fork();
+            if (forked == 0) ::raise(SIGTERM);  // whose files these are not
+            ::waitpid(forked, nullptr, 0);
+            other.write("new");
+            if (entries() != 3) ::_exit(3);
+            ::raise(signal);
+            ::_exit(entries() == 3 ? 0 : 4);
+        }
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        if (signal != SIGHUP) {
+            EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == signal) << status;
+            EXPECT_EQ(entries(), 1U);
+        } else {
+            EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+        }
+    }
+    EXPECT_EQ(read(path), "old");
+}
+
+TEST_F(Output, OutputsAreKnownToBeOneFileThroughLinksBeforeItExists) {
+    fs::create_directory(folder / "in");
+    fs::create_symlink("in/x", folder / "link");
+    const std::string x = folder / "in" / "x";
+    for (const bool exists : {false, true}) {
+        if (exists) file("in/x", "text");
+        EXPECT_TRUE(same_file(x, folder / "link"));
+        EXPECT_TRUE(same_file(x, folder / "in" / ".." / "in" / "x"));
+        EXPECT_FALSE(same_file(x, folder / "x"));
+    }
+    EXPECT_FALSE(same_file("/dev/null", "/dev/null"));
+    EXPECT_FALSE(same_file("/dev/stdout", "/dev/stdout"));
+    EXPECT_FALSE(same_file(folder / "no" / "x", folder / "no" / "x"));
 }
 
 TEST_F(Output, AFifoIsWrittenInto) {
