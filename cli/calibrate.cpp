@@ -306,6 +306,7 @@ int calibrate_machine(const CalibrateOptions& options) {
 }
 
 int calibrate_or_compare(const CalibrateOptions& options) {
+    refuse_launch("calibrate", "--hosts names other machines");
     if (!options.diff.empty()) {
         const Difference difference = difference_of(options.diff.at(0), options.diff.at(1));
         std::cout << difference.table;

@@ -328,11 +328,7 @@ int compare_file(const CompareOptions& options, const Plan& plan, const std::str
 }
 
 int compare(const CompareOptions& options) {
-    if (part_of_this_process().launched) {
-        throw Error("compare starts processes of its own",
-                    "leave `heddle launch` out: native cells are launched "
-                    "on as many nodes as they state");
-    }
+    refuse_launch("compare", "native cells are launched on as many nodes as they state");
     // A mistake in the last file is to be known before the first one runs.
     std::vector<Plan> plans;
     std::set<std::string> directories;

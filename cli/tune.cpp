@@ -263,13 +263,6 @@ int conclude_tuning(const Plan& plan, const std::vector<Outcome>& outcomes, Outp
     return success;
 }
 
-void refuse_surroundings() {
-    if (part_of_this_process().launched)
-        throw Error(
-            "tune starts processes of its own",
-            "leave `heddle launch` out: native calls are launched on as many nodes as --nodes states");
-}
-
 /// A value that every call replaces by its own would have no effect.
 void refuse_varied(const TuneOptions& options, const std::vector<configs::Override>& overrides) {
     const std::map<std::string, std::string> advice = {
@@ -286,7 +279,7 @@ void refuse_varied(const TuneOptions& options, const std::vector<configs::Overri
 }
 
 int tune(const TuneOptions& options) {
-    refuse_surroundings();
+    refuse_launch("tune", "native calls are launched on as many nodes as --nodes states");
     refuse_input_as_out(options.out, {options.file});
     std::vector<configs::Override> overrides = overrides_of(options.overrides);
     refuse_varied(options, overrides);

@@ -102,9 +102,7 @@ int conclude_validation(const ValidateOptions& options, const WorldPlans& plans,
 }
 
 int validate_file(const ValidateOptions& options) {
-    if (part_of_this_process().launched)
-        throw Error("validate starts processes of its own",
-                    "leave `heddle launch` out: native cells are launched on as many nodes as they state");
+    refuse_launch("validate", "native cells are launched on as many nodes as they state");
     const WorldPlans plans = make_world_plans(options.file, given_values(options), options.runs);
     const configs::Combinations& combinations = plans.native.combinations;
     // A mistake in --by is to be known before the first run.

@@ -88,6 +88,11 @@ Part part_of_this_process() {
     return {membership->rank, membership->nodes, true, false, membership->at_start};
 }
 
+void refuse_launch(const std::string& verb, const std::string& advice) {
+    if (part_of_this_process().launched)
+        throw Error(verb + " starts processes of its own", "leave `heddle launch` out: " + advice);
+}
+
 bool by_mpi(const configs::Experiment& experiment) {
     return experiment.backend == configs::Backend::native && experiment.transport == configs::Transport::mpi;
 }

@@ -33,6 +33,10 @@ struct Part {
 /// What the environment says. Throws Error where it makes no sense.
 Part part_of_this_process();
 
+/// Throws Error if `heddle launch` has started a verb that starts processes of its own. `advice`: why it can
+/// be left out.
+void refuse_launch(const std::string& verb, const std::string& advice);
+
 /// The same for an experiment whose messages travel by MPI, which is started. A run on several nodes that no
 /// MPI launcher has started becomes an mpirun of the same command. Throws Error.
 Part part_by_mpi(const configs::Experiment& experiment, const Part& part);

@@ -303,6 +303,16 @@ TEST_F(Verbs, AMistakeUnderLaunchIsSaidOnce) {
     EXPECT_EQ(other.code, 2);
 }
 
+TEST_F(Verbs, AVerbThatStartsProcessesItselfIsNotLaunched) {
+    const std::string path = file("a.yaml", "workload: {name: fib, n: 5}\n");
+    for (const std::string& verb : {"calibrate --quick --out " + (folder / "x.yaml").string(),
+                                    "calibrate --workload " + path, "compare " + path, "validate " + path}) {
+        const Said said = binary("launch -n 2 -- heddle " + verb);
+        EXPECT_EQ(said.code, 2) << verb;
+        EXPECT_THAT(said.err, HasSubstr(" starts processes of its own; leave `heddle launch` out: ")) << verb;
+    }
+}
+
 TEST_F(Verbs, AResultDirectoryThatCannotBeWrittenEndsALaunchedRunToo) {
     const std::string path = file("a.yaml", "workload: {name: fib, n: 5}\n");
     file("taken", "x");
