@@ -20,9 +20,10 @@ void need_beside(CLI::App& verb, const std::string& option, std::initializer_lis
     for (const char* other : others) verb.get_option(other)->needs(verb.get_option(option));
 }
 
-void refuse_input_as_out(const std::string& out, const std::vector<std::string>& inputs) {
+void refuse_input_as_out(const std::string& out, const std::vector<std::string>& inputs,
+                         const std::string& option) {
     if (replaces_one_of(out, inputs))
-        throw Error(fmt::format("--out {} is a file that this command reads", out),
+        throw Error(fmt::format("{} {} is a file that this command reads", option, out),
                     "name another file for the output");
 }
 

@@ -18,7 +18,8 @@ void refuse_beside(CLI::App& verb, const std::string& option, std::initializer_l
 /// Each of `others` needs `option`.
 void need_beside(CLI::App& verb, const std::string& option, std::initializer_list<const char*> others);
 
-/// Throws Error if the file of `--out` is one that the verb reads (empty: none).
-void refuse_input_as_out(const std::string& out, const std::vector<std::string>& inputs);
+/// Throws Error if the file that `option` names is one that the verb reads (empty: none).
+void refuse_input_as_out(const std::string& out, const std::vector<std::string>& inputs,
+                         const std::string& option = "--out");
 
 }  // namespace heddle::cli

@@ -7,7 +7,9 @@
 #include <CLI/Formatter.hpp>
 #include <CLI/Validators.hpp>
 
+#include "base/output_file.hpp"
 #include "base/units.hpp"
+#include "cli/option_rules.hpp"
 #include "cli/text_table.hpp"
 
 namespace heddle::cli {
@@ -22,6 +24,12 @@ void check_recording(const RecordingOptions& options, const configs::Experiment&
     if (options.tasks_max && !options.any())
         throw Error("--tasks-max limits a record, and none is wanted",
                     "add --trace FILE, --tasks FILE, --gantt or --record");
+    const std::vector<std::string> inputs = configs::files_read(experiment);
+    refuse_input_as_out(options.trace, inputs, "--trace");
+    refuse_input_as_out(options.tasks, inputs, "--tasks");
+    if (same_file(options.trace, options.tasks))
+        throw Error(fmt::format("--trace and --tasks are both {}", options.tasks),
+                    "name another file for one of them");
     if (experiment.repeat == 1 || !options.any()) return;
     const char* option = !options.trace.empty()   ? "--trace"
                          : !options.tasks.empty() ? "--tasks"

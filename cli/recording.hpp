@@ -26,7 +26,8 @@ struct RecordingOptions {
 
 void add_recording_options(CLI::App& verb, RecordingOptions& options);
 
-/// Throws Error if several runs would be recorded, or if none is and the record has a limit.
+/// Throws Error if several runs would be recorded, if none is and the record has a limit, or if a file would
+/// replace another one of this run.
 void check_recording(const RecordingOptions& options, const configs::Experiment& experiment);
 
 /// The recorder of this process's part of one run.

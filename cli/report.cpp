@@ -4,8 +4,13 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
 
 #include "base/output_file.hpp"
 #include "base/units.hpp"
@@ -22,7 +27,29 @@ struct ReportOptions {
     report::Options page;
 };
 
+/// Whether it is HTML, such as an earlier page.
+bool is_page(const std::filesystem::path& file) {
+    std::string line;
+    std::ifstream stream(file);
+    return std::getline(stream, line) && line == "<!DOCTYPE html>";
+}
+
+/// Throws Error if the page would replace a file of the results.
+void refuse_result_as_out(const std::string& out, const std::vector<std::string>& directories) {
+    namespace fs = std::filesystem;
+    std::error_code none;  // a name without a file replaces nothing
+    const fs::path file = fs::canonical(out, none);
+    if (none || !fs::is_regular_file(file, none) || is_page(file)) return;
+    for (const std::string& directory : directories) {
+        const fs::path within = file.lexically_relative(fs::canonical(directory, none));
+        if (!none && !within.empty() && *within.begin() != "..")
+            throw Error(fmt::format("--out {} is a file of the results in {}", out, directory),
+                        "name another file for the page");
+    }
+}
+
 int make_report(const ReportOptions& options) {
+    refuse_result_as_out(options.out, options.directories);
     const std::string html = report::report_html(options.directories, options.page);
     write_file(options.out, html, OutputFile::Durable::no,
                {"the page", "name another file with --out, or make its folder writable"});

@@ -280,10 +280,12 @@ void refuse_varied(const TuneOptions& options, const std::vector<configs::Overri
 
 int tune(const TuneOptions& options) {
     refuse_launch("tune", "native calls are launched on as many nodes as --nodes states");
-    refuse_input_as_out(options.out, {options.file});
     std::vector<configs::Override> overrides = overrides_of(options.overrides);
     refuse_varied(options, overrides);
     const configs::Experiment base = read_base(options.file, overrides);
+    const Places places(options.out);
+    for (const std::string& out : {options.out, places.csv})
+        refuse_input_as_out(out, configs::files_read(base));
     const bool native = base.backend == Backend::native;
     const TuningGrid grid = tuning_grid_of(options, base);
     if (native && !base.is_stated("repeat"))
@@ -293,7 +295,6 @@ int tune(const TuneOptions& options) {
     // What cannot be written is to be known before hours of work.
     OutputFile rules(options.out,
                      {"the file of rules", "name another file with --out, or make its folder writable"});
-    const Places places(options.out);
     if (!places.csv.empty()) const OutputFile readings(places.csv, {"the table of readings"});
     const results::Store store(places.runs, results::Store::Tables::leave);
     const std::string file = options.file.empty() ? places.runs + "/tune.yaml" : options.file;

@@ -436,6 +436,12 @@ std::vector<std::string> input_files(const Experiment& experiment) {
     return files;
 }
 
+std::vector<std::string> files_read(const Experiment& experiment) {
+    std::vector<std::string> files = input_files(experiment);
+    files.push_back(experiment.file);
+    return files;
+}
+
 std::string path_shown(const Experiment& experiment, const std::string& key, const std::string& stated) {
     if (key == "platform.file") return experiment.platform.file;
     if (key == "platform.from") return experiment.platform_from;

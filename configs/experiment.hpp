@@ -146,6 +146,9 @@ std::string schema_json();
 /// The files that a run of the experiment reads by its settings, as the caller can open them.
 std::vector<std::string> input_files(const Experiment& experiment);
 
+/// The same, and the experiment's own file: what no output may replace.
+std::vector<std::string> files_read(const Experiment& experiment);
+
 /// The value of `key` for the command line: of a path, the one from the working directory; otherwise
 /// `stated`.
 std::string path_shown(const Experiment& experiment, const std::string& key, const std::string& stated);

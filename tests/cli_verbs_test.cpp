@@ -108,6 +108,8 @@ TEST_F(Verbs, OptionsThatWouldHaveNoEffectAreRefused) {
         {{"run", good, "--resolve", "--out", "x"}, "--out excludes --resolve"},
         {{"run", good, "--resolve", "--gantt"}, "--gantt excludes --resolve"},
         {{"run", good, "--no-tables"}, "--no-tables requires --out"},
+        {{"run", good, "--trace", "x.paje", "--tasks", "./x.paje"},
+         "--trace and --tasks are both ./x.paje; name another file for one of them"},
         {{"run", good, "--tasks-max", "5"}, "--tasks-max limits a record, and none is wanted; add --trace"},
         {{"compare", good, "--show", "--retry-failed"}, "--retry-failed excludes --show"},
         {{"compare", good, "--show", "--slurm"}, "--show excludes --slurm"},
@@ -147,7 +149,14 @@ TEST_F(Verbs, AnOutputThatWouldReplaceAnInputIsRefused) {
     const std::string graph = file("a.graph", edges);
     const std::string one = R"({"heddle_graph": 1, "tasks": [{"name": "a", "flops": 1}], "edges": []})";
     const std::string tasks = file("a.json", one);
+    const std::string dag = file("dag.yaml", "workload: {name: dag, graph: a.json}\nbackend: inprocess\n");
+    const std::string own = "workload: {name: collective}\nplatform: {from: p.yaml}\nbackend: sim\n";
+    const std::string machine = file("p.yaml", "nodes: 2\n");
     const std::vector<std::vector<std::string>> commands = {
+        {"run", dag, "--tasks", dag},
+        {"run", dag, "--tasks", tasks},
+        {"run", dag, "--trace", file("dag.yaml.paje", "x"), "--tasks", tasks},
+        {"tune", file("own.yaml", own), "--out", machine},
         {"schedule", tasks, "--procs", "2", "--out", tasks},
         {"schedule", tasks, "--platform", yaml, "--out", yaml},
         {"partition", graph, "--partitioner", "metis", "--parts", "2", "--out", graph},
@@ -157,12 +166,37 @@ TEST_F(Verbs, AnOutputThatWouldReplaceAnInputIsRefused) {
     for (const std::vector<std::string>& words : commands) {
         const Said said = heddle(words);
         EXPECT_EQ(said.code, 2) << words.front();
-        EXPECT_EQ(said.err, "heddle: --out " + words.back() +
+        EXPECT_EQ(said.err, "heddle: " + words.end()[-2] + " " + words.back() +
                                 " is a file that this command reads; name another file for the output\n");
     }
     EXPECT_EQ(read(yaml), text);
+    EXPECT_EQ(read(machine), "nodes: 2\n");
     EXPECT_EQ(read(graph), edges);
     EXPECT_EQ(read(tasks), one);
+}
+
+TEST_F(Verbs, AReportReplacesNoResultButAnEarlierPage) {
+    const std::string yaml = file("a.yaml", "workload: {name: fib, n: 5}\nbackend: inprocess\n");
+    const std::string results = folder / "r";
+    ASSERT_EQ(heddle({"run", yaml, "--out", results}).code, 0);
+    std::vector<std::string> kept;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(results))
+        if (entry.is_regular_file()) kept.push_back(entry.path());
+    ASSERT_GT(kept.size(), 4U);
+    std::filesystem::create_symlink("r/runs.csv", folder / "link.html");
+    kept.push_back(folder / "link.html");
+    for (const std::string& path : kept) {
+        const std::string before = read(path);
+        const Said said = heddle({"report", results, "--out", path});
+        EXPECT_EQ(said.code, 2) << path;
+        EXPECT_EQ(said.err, "heddle: --out " + path + " is a file of the results in " + results +
+                                "; name another file for the page\n");
+        EXPECT_EQ(read(path), before);
+    }
+    const std::string page = results + "/page.html";
+    for (int time = 0; time < 2; ++time) EXPECT_EQ(heddle({"report", results, "--out", page}).code, 0);
+    file("elsewhere.txt", "x");
+    EXPECT_EQ(heddle({"report", results, "--out", folder / "elsewhere.txt"}).code, 0);
 }
 
 TEST_F(Verbs, MistakesInAFileAreNamedWithFileLineAndAdvice) {
