@@ -280,13 +280,19 @@ int run(const RunOptions& options) {
                       : options.progress ? ProgressLine::When::always
                                          : ProgressLine::When::on_terminal;
     std::vector<Record> records;
+    std::optional<Error> unrecorded;
     for (std::uint32_t i = 0; i < experiment.repeat; ++i) {
         auto record =
             run_once(experiment.with_seed(experiment.seed + i), when, options.sim_threads, recording);
         if (!record) continue;
-        recording.commit();
+        try {
+            recording.commit();
+        } catch (const Error& error) {
+            unrecorded = error;  // the run has a result all the same
+        }
         if (store)
-            store->write(*record, tables ? results::Store::Recorded::yes : results::Store::Recorded::no);
+            store->write(*record, tables && !unrecorded ? results::Store::Recorded::yes
+                                                        : results::Store::Recorded::no);
         records.push_back(std::move(*record));
     }
     if (records.empty()) return success;  // another process speaks
@@ -303,9 +309,10 @@ int run(const RunOptions& options) {
     if (options.recording.gantt) std::cout << "\n" << printable_lines(recording.picture());
     if (store && !options.json) std::cout << fmt::format("results in {}\n", options.out);
     std::cout.flush();
+    if (unrecorded) std::cerr << fmt::format("heddle: {}\n", unrecorded->what());
     const auto wrong =
         std::find_if(records.begin(), records.end(), [](const Record& record) { return !record.ok(); });
-    if (wrong == records.end()) return success;
+    if (wrong == records.end()) return unrecorded ? mistake : success;
     std::cerr << fmt::format("heddle: wrong answer (seed {}): {}\n", wrong->experiment.seed,
                              printable(wrong->verdict.reason));
     return wrong_answer;

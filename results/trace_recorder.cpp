@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
+#include <optional>
 #include <tuple>
 #include <utility>
 
+#include "base/error.hpp"
 #include "results/task_table.hpp"
 #include "results/trace_parts.hpp"
 #include "results/worker_table.hpp"
@@ -224,8 +226,16 @@ void TraceRecorder::finish(Time makespan) {
 }
 
 void TraceRecorder::commit() {
-    for (TraceFile& file : files_) file.commit();
+    std::optional<Error> first;
+    for (TraceFile& file : files_) {
+        try {
+            file.commit();
+        } catch (const Error& error) {
+            if (!first) first = error;
+        }
+    }
     files_.clear();
+    if (first) throw *first;
 }
 
 }  // namespace heddle::results

@@ -176,6 +176,20 @@ TEST_F(Run, RefusesADirectoryThatCannotBeWrittenBeforeItRuns) {
     EXPECT_EQ(programs_made, 1);
 }
 
+TEST_F(Run, KeepsTheResultOfARunWhoseRecordCannotBeWritten) {
+    const std::string tasks = folder / "tasks.csv", full = folder / "full.paje";
+    std::filesystem::create_symlink("/dev/full", full);
+    const Said said = heddle({"run", fib(), "--out", folder / "r", "--trace", full, "--tasks", tasks});
+    EXPECT_EQ(said.code, 2);
+    EXPECT_THAT(said.err, StartsWith("heddle: the trace cannot be written to " + full + " (No space left"));
+    EXPECT_THAT(said.out, StartsWith("fib: fib on 3 x 2 inprocess"));
+    EXPECT_THAT(read(folder / "r" / "runs.csv"), HasSubstr("fib"));
+    EXPECT_THAT(read(tasks), StartsWith("task,"));
+    const Said wrong = heddle({"run", odd(), "--set", "workload.wrong=true", "--trace", full});
+    EXPECT_EQ(wrong.code, 1);
+    EXPECT_THAT(wrong.err, HasSubstr("heddle: wrong answer"));
+}
+
 TEST_F(Run, ResolvesAConfigurationWithoutRunningIt) {
     programs_made = 0;
     const Said said = heddle({"run", odd(), "--resolve"});
