@@ -11,4 +11,7 @@ namespace heddle {
 /// file; one from the command line is relative to the working directory. `where`: the place that states it.
 std::string path_from(const std::string& stated, const Location& where);
 
+/// Throws Error if a path is not UTF-8: then no JSON or YAML can name it.
+void expect_utf8(const std::string& path);
+
 }  // namespace heddle

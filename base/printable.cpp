@@ -69,6 +69,15 @@ std::string printable(std::string_view text) {
     return excerpt(text, text.size());
 }
 
+bool is_utf8(std::string_view text) {
+    while (!text.empty()) {
+        const Character next = first_of(text);
+        if (!next.valid) return false;
+        text.remove_prefix(next.bytes.size());
+    }
+    return true;
+}
+
 std::string excerpt(std::string_view text, std::size_t most) {
     std::string out;
     for (std::size_t count = 0; !text.empty(); ++count) {

@@ -15,6 +15,9 @@ std::string printable(std::string_view text);
 /// The same of several lines, whose ends stay.
 std::string printable_lines(std::string_view text);
 
+/// Whether all of it is UTF-8, as JSON must be.
+bool is_utf8(std::string_view text);
+
 /// `printable`, cut to `most` characters with `...` behind them if the text is longer: for words that an
 /// error repeats.
 std::string excerpt(std::string_view text, std::size_t most = 40);

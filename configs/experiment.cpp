@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/output_file.hpp"
+#include "base/paths.hpp"
 #include "configs/fields.hpp"
 #include "configs/platform_base.hpp"
 #include "configs/policy_settings.hpp"
@@ -211,13 +212,14 @@ private:
     Experiment* experiment_;
 };
 
-/// An output would replace an input before or while it is read.
-void refuse_overwritten_inputs(const Experiment& experiment) {
-    std::vector<std::string> inputs = input_files(experiment);
-    inputs.push_back(experiment.file);
+/// No path is one that results cannot name. No output would replace an input before or while it is read.
+void check_paths(const Experiment& experiment) {
+    const std::vector<std::string> inputs = files_read(experiment);
+    std::ranges::for_each(inputs, expect_utf8);
     for (const Setting& setting : experiment.settings.declared()) {
         if (setting.kind != SettingKind::output_path || !experiment.settings.stated(setting.name)) continue;
         const std::string output = experiment.settings.path(setting.name);
+        expect_utf8(output);
         if (replaces_one_of(output, inputs))
             throw Error(fmt::format("workload.{} is {}, which the run reads", setting.name, output),
                         "name another file for the output", experiment.settings.where(setting.name));
@@ -239,7 +241,7 @@ void check_together(const Experiment& experiment) {
             "placement: file, and no file is named",
             "state schedule.placement_file, a table with the worker of each task (docs/schedulers.md)",
             experiment.where("schedule.placement"));
-    refuse_overwritten_inputs(experiment);
+    check_paths(experiment);
     const auto workload = experiment.make_workload();
     if (experiment.platform.nodes < 2) return;
     for (const runtime::TaskType* task : workload->tasks()) {

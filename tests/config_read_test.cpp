@@ -219,6 +219,21 @@ TEST_F(ConfigPaths, EveryPathOfAWorkloadIsRelativeToTheFileThatStatesIt) {
     EXPECT_EQ(read("workload: {name: dag, graph: dir/in/g.stg}").settings.path("graph"), "dir/dir/in/g.stg");
 }
 
+TEST_F(ConfigPaths, APathThatNoResultCanNameIsRefused) {
+    const auto refused = [](const std::string& text, const std::string& file) {
+        try {
+            read_experiment_text(text, file);
+        } catch (const Error& error) {
+            return std::string(error.what());
+        }
+        return std::string("accepted");
+    };
+    EXPECT_EQ(refused("workload: {name: fib}", "f\xe9.yaml"),
+              "the path f\\xe9.yaml is not UTF-8, as results are; rename the file or folder");
+    EXPECT_THAT(refused("workload: {name: dag, graph: in/g.stg}", "f\xe9/a.yaml"), HasSubstr("is not UTF-8"));
+    EXPECT_EQ(refused("workload: {name: fib}", "f\u00e9.yaml"), "accepted");
+}
+
 TEST_F(ConfigPaths, APathOfTheCommandLineIsRelativeToTheWorkingDirectory) {
     const Experiment dag = read("workload: {name: dag, graph: missing}", {"workload.graph=dir/in/g.stg"});
     EXPECT_THAT(input_files(dag), ElementsAre("dir/in/g.stg"));
