@@ -259,7 +259,7 @@ int run(const RunOptions& options) {
     const configs::Experiment& experiment = *read;
     if (options.resolve) {
         if (part.speaks()) {
-            std::cout << (options.json ? configs::resolved_json(experiment) + "\n"
+            std::cout << (options.json ? configs::resolved_json(experiment, configs::Paths::absolute) + "\n"
                                        : configs::resolved_yaml(experiment));
         }
         return success;

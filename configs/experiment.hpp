@@ -89,6 +89,8 @@ struct Experiment {
 
     std::string file;                        ///< the YAML file, for errors
     std::map<std::string, Location> stated;  ///< the dotted keys that are stated, and where
+    /// The values of those that name files and are none of the workload's, as they are stated.
+    std::map<std::string, std::string> stated_paths;
 
     bool is_stated(const std::string& key) const { return stated.contains(key); }
 
@@ -134,8 +136,13 @@ std::vector<std::pair<std::string, Time>> overheads_by_name(const Overheads& ove
 
 /// The resolved configuration: every key with its value, in one order, so that reading it gives the same
 /// again. Two experiments that mean the same are written the same. What a backend does not use is left out.
+/// The YAML names files by absolute paths: any folder may hold it. Throws Error for one that is not UTF-8.
 std::string resolved_yaml(const Experiment& experiment);
-std::string resolved_json(const Experiment& experiment);
+
+/// `from_its_folder`: relative to the folder of the experiment's file, unless an absolute path is stated. So
+/// the text is the same in each working directory.
+enum class Paths : std::uint8_t { from_its_folder, absolute };
+std::string resolved_json(const Experiment& experiment, Paths paths = Paths::from_its_folder);
 
 /// The name of an experiment's cell, made of all that determines a run of it (configs/cell.hpp).
 std::string cell_name(const Experiment& experiment);

@@ -139,7 +139,9 @@ Field path(std::string key, std::string help, Access access) {
     const Shape shape{Shape::Kind::text};
     return {key, shape, std::move(help),
             [=](Experiment& experiment, const Value& value) {
-                access(experiment) = path_from(scalar_text(value, key, shape), value.where);
+                const std::string stated = scalar_text(value, key, shape);
+                access(experiment) = path_from(stated, value.where);
+                experiment.stated_paths[key] = stated;
             },
             [=](const Experiment& experiment) { return nlohmann::ordered_json(access(experiment)); }};
 }

@@ -1,10 +1,13 @@
 // Prints a resolved configuration as YAML and JSON: every key with its value, in a fixed order.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/paths.hpp"
 #include "base/units.hpp"
 #include "configs/experiment.hpp"
 #include "configs/fields.hpp"
@@ -89,7 +92,43 @@ bool applies(const std::string& key, const Experiment& experiment) {
     return true;
 }
 
-Json resolved(const Experiment& experiment) {
+/// A path as a caller can open it, in another form. `stated`: what the experiment states.
+std::string in_form(const std::string& path, const std::string& stated, const Experiment& experiment,
+                    Paths paths) {
+    namespace fs = std::filesystem;
+    const bool stays = paths == Paths::from_its_folder && fs::path(stated).is_absolute();
+    std::error_code problem;
+    const fs::path whole = fs::absolute(path, problem).lexically_normal();
+    if (path.empty() || stays || problem) return path;
+    if (paths == Paths::absolute) {
+        expect_utf8(whole);
+        return whole;
+    }
+    const fs::path file = fs::absolute(experiment.file, problem).lexically_normal();
+    return problem ? path : whole.lexically_relative(file.parent_path()).string();
+}
+
+bool names_file(const Setting& setting, const std::string& value) {
+    const bool path = setting.kind == SettingKind::input_path || setting.kind == SettingKind::output_path;
+    return path && (setting.names_file == nullptr || setting.names_file(value));
+}
+
+Json resolved_setting(const Setting& setting, const Experiment& experiment, Paths paths) {
+    Json shown = shown_setting(experiment.settings, setting);
+    if (!shown.is_string() || !names_file(setting, experiment.settings.text(setting.name))) return shown;
+    const std::string formed =
+        in_form(shown.get<std::string>(), experiment.settings.text(setting.name), experiment, paths);
+    return formed.empty() || names_file(setting, formed) ? formed : "./" + formed;
+}
+
+Json resolved_field(const Field& field, const Experiment& experiment, Paths paths) {
+    Json shown = field.show(experiment);
+    const auto stated = experiment.stated_paths.find(field.key);
+    if (stated == experiment.stated_paths.end()) return shown;
+    return in_form(shown.get<std::string>(), stated->second, experiment, paths);
+}
+
+Json resolved(const Experiment& experiment, Paths paths) {
     Json root = Json::object();
     for (const Field& field : fields()) {
         if (applies(field.key, experiment)) {
@@ -100,7 +139,7 @@ Json resolved(const Experiment& experiment) {
                 place = &(*place)[field.key.substr(begin, dot - begin)];
                 begin = dot + 1;
             }
-            (*place)[field.key.substr(begin)] = field.show(experiment);
+            (*place)[field.key.substr(begin)] = resolved_field(field, experiment, paths);
             const Settings& own = experiment.schedule.stealing.own;
             if (field.key == "schedule.stealing.victim")
                 for (const Setting& setting : own.declared())
@@ -111,7 +150,7 @@ Json resolved(const Experiment& experiment) {
         for (const Setting& setting : experiment.kind->settings) {
             // A setting without a value of its own follows from others unless it is stated.
             if (setting.initial.empty() && !experiment.settings.stated(setting.name)) continue;
-            workload[setting.name] = shown_setting(experiment.settings, setting);
+            workload[setting.name] = resolved_setting(setting, experiment, paths);
         }
         root["workload"] = std::move(workload);
     }
@@ -149,6 +188,23 @@ void write_yaml(const Json& value, int indent, std::string& out) {
     }
 }
 
+/// Whether a key with this value names a file.
+bool is_path(const std::string& key, const std::string& value, const Experiment& experiment) {
+    if (key == "platform.file" || key == "platform.from" || key == "schedule.placement_file") return true;
+    const auto setting = std::ranges::find_if(
+        experiment.settings.declared(), [&](const Setting& each) { return key == "workload." + each.name; });
+    return setting != experiment.settings.declared().end() && names_file(*setting, value);
+}
+
+/// A section that names files of compared keys, with absolute paths.
+Value with_absolute_paths(Value value, const std::string& key, const Experiment& experiment) {
+    if (value.kind == Value::Kind::scalar && is_path(key, value.text, experiment))
+        value.text = in_form(path_from(value.text, value.where), value.text, experiment, Paths::absolute);
+    for (Value& child : value.children)
+        child = with_absolute_paths(child, value.kind == Value::Kind::list ? key : child.key, experiment);
+    return value;
+}
+
 Json of_value(const Value& value) {
     if (value.kind == Value::Kind::list) {
         Json list = Json::array();
@@ -169,15 +225,18 @@ Json of_value(const Value& value) {
 
 }  // namespace
 
-std::string resolved_json(const Experiment& experiment) {
-    return resolved(experiment).dump();
+std::string resolved_json(const Experiment& experiment, Paths paths) {
+    return resolved(experiment, paths).dump();
 }
 
 std::string resolved_yaml(const Experiment& experiment) {
     std::string out;
-    Json root = resolved(experiment);
-    if (!experiment.compare.axes.empty()) root["compare"] = of_value(experiment.compare.section);
-    if (experiment.published) root["published"] = of_value(experiment.published->section);
+    Json root = resolved(experiment, Paths::absolute);
+    if (!experiment.compare.axes.empty())
+        root["compare"] = of_value(with_absolute_paths(experiment.compare.section, "compare", experiment));
+    if (experiment.published)
+        root["published"] =
+            of_value(with_absolute_paths(experiment.published->section, "published", experiment));
     write_yaml(root, 0, out);
     return out;
 }

@@ -215,8 +215,33 @@ TEST_F(ConfigPaths, EveryPathOfAWorkloadIsRelativeToTheFileThatStatesIt) {
     EXPECT_THAT(input_files(both), ElementsAre("dir/in/a.fa", "dir/in/a.fa"));
     const Experiment dag = read("workload: {name: dag, graph: in/g.stg}");
     EXPECT_THAT(input_files(dag), ElementsAre("dir/in/g.stg"));
-    EXPECT_THAT(resolved_yaml(dag), HasSubstr("graph: dir/in/g.stg"));
+    EXPECT_THAT(resolved_json(dag), HasSubstr(R"("graph":"in/g.stg")"));
     EXPECT_EQ(read("workload: {name: dag, graph: dir/in/g.stg}").settings.path("graph"), "dir/dir/in/g.stg");
+}
+
+TEST_F(ConfigPaths, TheResolvedConfigurationMeansTheSameFilesInEachFolder) {
+    const std::string text =
+        "workload: {name: dag, graph: in/g.stg}\nbackend: sim\nplatform: {from: ../p.yaml}\n"
+        "schedule: {placement: file, placement_file: place.csv}\n"
+        "compare: {workload.graph: [in/g.stg, 'cholesky:tiles=2'], zip: {platform.from: [../p.yaml]},\n"
+        "  baseline: {workload.graph: in/g.stg}}\n";
+    std::ofstream(root_ / "p.yaml") << "nodes: 2\n";
+    const Experiment once = read(text);
+    const std::string yaml = resolved_yaml(once);
+    const std::string graph = (root_ / "dir" / "in" / "g.stg").string();
+    EXPECT_THAT(yaml, HasSubstr("graph: " + graph + "\n"));
+    EXPECT_THAT(yaml, HasSubstr("placement_file: " + (root_ / "dir" / "place.csv").string() + "\n"));
+    EXPECT_THAT(yaml, HasSubstr("from: " + (root_ / "p.yaml").string() + "\n"));
+    EXPECT_THAT(yaml, HasSubstr("[\"" + graph + "\",\"cholesky:tiles=2\"]"));
+    const Experiment twice = read_experiment_text(yaml, "elsewhere/b.yaml");
+    EXPECT_EQ(resolved_yaml(twice), yaml);
+    // What a result has of it is the same in each working directory, and however the file is named.
+    const std::string json = resolved_json(once);
+    EXPECT_THAT(json, HasSubstr(R"("graph":"in/g.stg")"));
+    EXPECT_THAT(json, HasSubstr(R"("from":"../p.yaml")"));
+    EXPECT_EQ(resolved_json(read_experiment_text(text, (root_ / "dir" / "a.yaml").string())), json);
+    fs::current_path(root_ / "dir");
+    EXPECT_EQ(resolved_json(read_experiment_text(text, "a.yaml")), json);
 }
 
 TEST_F(ConfigPaths, APathThatNoResultCanNameIsRefused) {
@@ -249,6 +274,8 @@ TEST_F(ConfigPaths, AGeneratorIsNoFile) {
     fs::copy(root_ / "dir" / "cholesky", root_ / "cholesky");
     const Experiment above = read("workload: {name: dag, graph: ../cholesky, format: stg}");
     EXPECT_THAT(input_files(above), ElementsAre("./cholesky"));
+    EXPECT_THAT(resolved_json(file), HasSubstr(R"("graph":"./cholesky")"));
+    EXPECT_THAT(resolved_json(dag), HasSubstr(R"("graph":"cholesky:tiles=3")"));
 }
 
 TEST_F(ConfigPaths, APlatformFileIsAnInputInSimulationOnly) {
@@ -268,7 +295,7 @@ TEST(Config, TheResolvedConfigurationReadsBackAsTheSame) {
         const std::string yaml = resolved_yaml(once);
         const Experiment twice = read_experiment_text(yaml, "b.yaml");
         EXPECT_EQ(resolved_yaml(twice), yaml);
-        EXPECT_EQ(resolved_json(twice), resolved_json(once));
+        EXPECT_EQ(resolved_json(twice, Paths::absolute), resolved_json(once, Paths::absolute));
         EXPECT_EQ(cell_name(twice), cell_name(once));
     }
 }
