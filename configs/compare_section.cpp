@@ -137,12 +137,17 @@ Pivot read_pivot(const Value& mapping) {
     throw Error(fmt::format("compare: {} varies in two places", key), "leave one of them out", where);
 }
 
-/// The keys of all axes. Throws Error if one is there twice, or if a variant sets one: a combination would
-/// not have the value that it shows.
+/// Whether one key sets the other one, too: they are the same, or one is a section with the other in it.
+bool overlap(const std::string& one, const std::string& other) {
+    return one == other || one.starts_with(other + ".") || other.starts_with(one + ".");
+}
+
+/// The keys of all axes. Throws Error if two overlap, or if a variant sets one: a combination would not have
+/// the value that it shows.
 std::vector<std::string> keys_of(const std::vector<Axis>& axes) {
     std::vector<std::string> keys;
     const auto has = [&keys](const std::string& key) {
-        return std::find(keys.begin(), keys.end(), key) != keys.end();
+        return std::ranges::any_of(keys, [&](const std::string& other) { return overlap(key, other); });
     };
     for (const Axis& axis : axes) {
         for (const std::string& key : axis.keys) {

@@ -172,6 +172,10 @@ private:
             Experiment scratch = *experiment_;
             std::string form;
             for (const auto& [key, value] : point.sets) {
+                if (is_shorthand(key, value)) {
+                    form += value.text + "\n";
+                    continue;
+                }
                 check_key(key, value.key.empty() ? axis.where : value.key_where);
                 form += in_one_form(scratch, key, value) + "\n";
             }
@@ -190,6 +194,11 @@ private:
         const std::vector<std::string> known =
             known_keys(*experiment_->kind, experiment_->schedule.stealing.victim);
         if (std::find(known.begin(), known.end(), key) != known.end()) return;
+        const auto below = std::ranges::find_if(
+            known, [&](const std::string& other) { return other.starts_with(key + "."); });
+        if (below != known.end())
+            throw Error(fmt::format("compare: {} has keys of its own", key),
+                        fmt::format("compare one of them, such as {}", *below), where);
         throw Error(fmt::format("compare: unknown key \"{}\"", key), nearest_advice(key, known), where);
     }
 

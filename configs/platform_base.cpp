@@ -67,12 +67,17 @@ Value scalar_value(const std::string& key, const std::string& text, const Locati
     return value;
 }
 
+bool is_none(const Value* value) {
+    return value != nullptr && value->kind == Value::Kind::scalar && value->text == "none";
+}
+
 }  // namespace
 
+bool is_shorthand(const std::string& key, const Value& value) {
+    return (key == "schedule.stealing" || key == "platform.overheads") && is_none(&value);
+}
+
 void expand_shorthands(Value& root) {
-    const auto is_none = [](const Value* value) {
-        return value != nullptr && value->kind == Value::Kind::scalar && value->text == "none";
-    };
     const auto into_mapping = [](Value& value, const std::vector<std::string>& keys,
                                  const std::string& text) {
         const Location where = value.where;

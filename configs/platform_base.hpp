@@ -2,6 +2,8 @@
 // keys win. It interprets no values.
 #pragma once
 
+#include <string>
+
 #include "configs/document.hpp"
 
 namespace heddle::configs {
@@ -13,5 +15,8 @@ void add_platform_base(Value& root);
 
 /// Writes `stealing: none` and `overheads: none` out, so that a key below can be set afterwards.
 void expand_shorthands(Value& root);
+
+/// Whether the dotted key with this value is one of these.
+bool is_shorthand(const std::string& key, const Value& value);
 
 }  // namespace heddle::configs

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "configs/cell.hpp"
+#include "configs/combinations.hpp"
 #include "configs/experiment.hpp"
 
 namespace heddle::configs {
@@ -114,6 +115,19 @@ TEST(Config, KnowsShorthandsForNothing) {
     EXPECT_EQ(e.platform.overheads.fork, Time::zero());
     EXPECT_EQ(e.platform.overheads.message_send, Time::zero());
     EXPECT_EQ(e.platform.overheads.wake_up, Time::zero());
+}
+
+TEST(Config, AComparisonKnowsThemToo) {
+    const Combinations all = read_combinations_text(
+        "workload: {name: fib}\nbackend: sim\ncompare:\n  schedule.stealing: [none]\n"
+        "  variants: {plain: {schedule.start: tree}, ideal: {platform.overheads: none}}\n"
+        "  baseline: {schedule.stealing: none}\n",
+        "a.yaml");
+    ASSERT_EQ(all.all.size(), 2U);
+    EXPECT_EQ(all.all[0].words, "schedule.stealing=none variant=plain");
+    for (const Combination& each : all.all) EXPECT_EQ(each.experiment.schedule.stealing.victim, "none");
+    EXPECT_GT(all.all[0].experiment.platform.overheads.fork, Time::zero());
+    EXPECT_EQ(all.all[1].experiment.platform.overheads.fork, Time::zero());
 }
 
 TEST(Config, MemoryBandwidthIsANumberOrAList) {
