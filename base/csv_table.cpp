@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 
 #include "base/assert.hpp"
 #include "base/error.hpp"
@@ -15,7 +16,9 @@ namespace {
 
 using Line = std::vector<std::string>;
 
-std::vector<Line> lines_of(const std::string& text) {
+std::vector<Line> lines_of(std::string_view text) {
+    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // as spreadsheets write it
+    if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
     std::vector<Line> lines;
     Line line(1);
     bool quoted = false;

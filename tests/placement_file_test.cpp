@@ -50,6 +50,11 @@ TEST_F(PlacementFile, NamesAndNumbersAreTasks) {
     EXPECT_EQ(read.sequence, (std::vector<TaskIndex>{0, 1, 2, 3}));
 }
 
+TEST_F(PlacementFile, AByteOrderMarkIsNoPartOfAName) {
+    const std::string table = "\xEF\xBB\xBFtask,node,worker\na,1,1\nb,0,0\nc,0,0\nd,0,0\n";
+    EXPECT_EQ(read_placement(write(table), diamond(), {2, 2}).placement.of(0), (WorkerId{1, 1}));
+}
+
 // Rows in any order: their times count.
 TEST_F(PlacementFile, WorkersRunTheirTasksByStart) {
     const StatedPlacement read = read_placement(
