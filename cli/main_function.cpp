@@ -61,10 +61,20 @@ const CLI::App& typed(const CLI::App& app) {
     return *current;
 }
 
+/// The names of the typed verb and those above it: `platform show `. Empty if none was typed.
+std::string typed_names(const CLI::App& app) {
+    std::string names;
+    for (const CLI::App* current = &app; !current->get_subcommands().empty();) {
+        current = current->get_subcommands().front();
+        names += current->get_name() + " ";
+    }
+    return names;
+}
+
 /// What is wrong with a command line that the parser refused.
 Error explained(const CLI::ParseError& error, const CLI::App& app) {
     const CLI::App& verb = typed(app);
-    const std::string help = fmt::format("see heddle {}--help", &verb == &app ? "" : verb.get_name() + " ");
+    const std::string help = fmt::format("see heddle {}--help", typed_names(app));
     const std::vector<std::string> words = app.remaining(true);
     const bool extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
     const bool group = &verb == &app || !verb.get_subcommands({}).empty();

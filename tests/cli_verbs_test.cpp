@@ -59,6 +59,7 @@ TEST_F(Verbs, MistakesOnTheCommandLineAreNamedWithTheNearestKnownName) {
         {{"run", good, "--bakcend", "sim"}, "heddle: unknown option --bakcend; did you mean \"--backend\"?"},
         {{"--jsno"}, "heddle: unknown option --jsno"},
         {{"run"}, "heddle: FILE is required; see heddle run --help"},
+        {{"platform", "show"}, "heddle: PLATFORM is required; see heddle platform show --help"},
         {{"run", good, "extra"}, "heddle: one word too many: \"extra\"; see heddle run --help"},
         {{"run", good, "--set"}, "heddle: --set: 1 required KEY=VALUE missing; see heddle run --help"},
         {{"run", good, "--set", "seed"}, "heddle: --set seed: expected KEY=VALUE; write it like"},
