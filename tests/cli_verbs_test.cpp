@@ -73,6 +73,10 @@ TEST_F(Verbs, MistakesOnTheCommandLineAreNamedWithTheNearestKnownName) {
         {{"launch", "--", "heddle"}, "heddle: the number of nodes is missing; give -n, or name hosts"},
         {{"launch", "-n", "2"}, "heddle: nothing to launch; write it like"},
         {{"launch", "-n", "0", "--", "heddle"}, "heddle: cannot launch 0 nodes; -n takes 1 to"},
+        {{"launch", "-n", "1", "--address", "eth_9", "--", "true"},
+         "heddle: this machine has no interface \"eth_9\" with an address; this machine has "},
+        {{"launch", "-n", "1", "--address", "203.0.113.9", "--", "true"},
+         "heddle: 203.0.113.9 is no address of this machine; this machine has "},
         {{"launch", "-n", "1", "--", "no/program"},
          "heddle: cannot run no/program: No such file or directory; check the path"},
 #ifdef HEDDLE_SIM

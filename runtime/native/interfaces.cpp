@@ -111,6 +111,10 @@ bool is_interface(const std::string& name) {
     return std::ranges::any_of(interfaces(), [&](const Interface& entry) { return entry.name == name; });
 }
 
+bool is_number(const std::string& text) {
+    return number_of(text).has_value();
+}
+
 std::string address_on(const std::string& text) {
     if (text.find('/') != std::string::npos) return address_in(text);
     std::string bare = text;

@@ -22,4 +22,7 @@ std::string address_on(const std::string& text);
 /// Whether an interface of this machine has that name.
 bool is_interface(const std::string& name);
 
+/// Whether a text is an address in numbers, of this machine or not.
+bool is_number(const std::string& text);
+
 }  // namespace heddle::native

@@ -71,7 +71,9 @@ void allow_files(NodeId nodes) {
 std::string stated_address(const std::string& address) {
     if (address.size() > 2 && address.front() == '[' && address.back() == ']')
         return address.substr(1, address.size() - 2);
-    return address.find('/') != std::string::npos || is_interface(address) ? address_on(address) : address;
+    const bool name = address.find('/') == std::string::npos && !is_interface(address) &&
+                      !is_number(address) && is_resolved(address);
+    return name ? address : address_on(address);  // which says what addresses there are
 }
 
 Places places_of(const LaunchOptions& options) {

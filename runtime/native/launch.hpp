@@ -31,7 +31,8 @@ struct LaunchOptions {
     std::string name = {};  ///< by which users call a run that others may join (LaunchControl)
 };
 
-/// `address` of such options as a number or a name. Throws Error if this machine has no such interface.
+/// `address` of such options as a number or a name. Throws Error, which lists the machine's addresses, if it
+/// is no address or interface of this machine and no name of a host.
 std::string stated_address(const std::string& address);
 
 /// Makes room for the open files of a run of `nodes`: each process takes two pipes and a connection in the

@@ -94,6 +94,13 @@ socklen_t size_of(const sockaddr_storage& address) {
     return address.ss_family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
 }
 
+bool is_resolved(const std::string& host) {
+    addrinfo* found = nullptr;
+    if (getaddrinfo(host.c_str(), nullptr, nullptr, &found)) return false;
+    freeaddrinfo(found);
+    return true;
+}
+
 Descriptor listen_on(const std::string& host, const PortRange& ports) {
     const AddressList list = resolve(host, "0", true);
     int error = 0;
@@ -116,6 +123,9 @@ Descriptor listen_on(const std::string& host, const PortRange& ports) {
         throw Error(fmt::format("no port of {} is free on {}", ports.text(), host),
                     "state more ports: one for each process of the machine, one for the launcher's "
                     "rendezvous, and by UDP one for each connection");
+    if (!ports.is_any() && error == EACCES)
+        throw Error(fmt::format("cannot listen on {}, ports {}: {}", host, ports.text(), error_text(error)),
+                    "state others (--ports, transport.ports): the system keeps low ones to itself");
     throw Error(fmt::format("cannot listen on {}: {}", host, error_text(error)));
 }
 

@@ -20,6 +20,9 @@ using Deadline = Clock::time_point;
 using host::Descriptor;
 using host::error_text;
 
+/// Whether the name of a host leads to an address.
+bool is_resolved(const std::string& host);
+
 /// Listens on `host` (a name or a number), at the first of `ports` that is free. Never blocks in accept.
 /// Throws Error.
 Descriptor listen_on(const std::string& host, const PortRange& ports = {});
