@@ -37,10 +37,11 @@ Distribution draw_distribution(Random& random, Index extent, std::uint32_t& part
     }
 }
 
-std::vector<Dimension> draw_dimensions(Random& random) {
+/// `longest`: of the only dimension, if there is one.
+std::vector<Dimension> draw_dimensions(Random& random, Index longest = 40) {
     std::vector<Dimension> all(1 + random.below(3));
     for (Dimension& dimension : all) {
-        dimension.extent = random.below(all.size() == 1 ? 40 : 6);
+        dimension.extent = random.below(all.size() == 1 ? longest : 6);
         dimension.nodes = draw_distribution(random, dimension.extent, dimension.node_parts);
         // BLOCK(m) of the threads has room for all, so for the elements of any node.
         dimension.threads = draw_distribution(random, dimension.extent, dimension.thread_parts);
@@ -144,14 +145,14 @@ TEST(SpmdLayout, EachElementOfRandomLayoutsHasOneOwner) {
 
 TEST(SpmdLayout, OwnersOfReferencesAreThoseOfTheirElements) {
     std::size_t found = 0;
-    for (std::uint64_t seed = 0; seed < 3'000; ++seed) {
+    for (std::uint64_t seed = 0; seed < 6'000; ++seed) {
         Random random(seed);
-        const std::vector<Dimension> dimensions = draw_dimensions(random);
+        const std::vector<Dimension> dimensions = draw_dimensions(random, seed < 3'000 ? 40 : 400);
         const Layout layout(dimensions);
         std::vector<Bounds> references;
         std::vector<Index> extents;
         for (const Dimension& dimension : dimensions) {
-            const Index stride = 1 + random.below(4);
+            const Index stride = 1 + random.below(seed < 3'000 ? 4 : 16);
             references.push_back(
                 {random.below(4), random.below(dimension.extent + 4), stride, 1 + random.below(stride)});
             extents.push_back(dimension.extent);
@@ -165,6 +166,27 @@ TEST(SpmdLayout, OwnersOfReferencesAreThoseOfTheirElements) {
         found += owners.size();
     }
     EXPECT_GT(found, 1'000U);
+}
+
+// Of many elements, which are not looked at one after the other.
+TEST(SpmdLayout, OwnersOfReferencesInLargeArraysAreFoundAtOnce) {
+    constexpr Index extent = Index{1} << 40;
+    const auto block = Distribution::block();
+    const auto cyclic = Distribution::cyclic();
+    const auto owners = [](const Dimension& dimension, const Bounds& references) {
+        return Layout({dimension}).owner_threads(std::vector{references});
+    };
+    const Bounds all{0, extent, 1, 1};
+    EXPECT_EQ(owners({extent, block, 4, block, 8}, all).size(), 32U);
+    EXPECT_EQ(owners({extent, cyclic, 4, block, 8}, all).size(), 32U);
+    EXPECT_EQ(owners({extent, block, 4, cyclic, 8}, all).size(), 32U);
+    EXPECT_EQ(owners({extent, cyclic, 4, cyclic, 8}, all).size(), 32U);
+    // Even ones only: those of nodes 0 and 2, and of threads with even numbers.
+    EXPECT_EQ(owners({extent, cyclic, 4, block, 8}, {0, extent, 2, 1}).size(), 16U);
+    EXPECT_THAT(owners({extent, cyclic, 4, cyclic, 2}, {2, extent, 8, 1}), ElementsAre(Owner{2, 0}));
+    EXPECT_EQ(owners({extent, block, 4, cyclic, 8}, {0, extent, 2, 1}).size(), 16U);
+    EXPECT_THAT(owners({extent, block, 4, block, 4}, {extent / 16 - 1, extent / 16 + 1, 1, 1}),
+                ElementsAre(Owner{0, 0}, Owner{0, 1}));
 }
 
 // The paper's ROW-PARTITION (section 3.3): n/(p r) rows for each of the r threads of each of the p nodes.

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <numeric>
 #include <utility>
 
 #include "base/error.hpp"
@@ -32,6 +32,65 @@ Index block_of(Index extent, const Distribution& distribution, std::uint32_t par
     return distribution.size;
 }
 
+/// The first index from `from` on that is among the references, or one above them.
+Index next_reference(const Bounds& references, Index from) {
+    if (from <= references.lower) return references.lower;
+    const Index after = (from - references.lower) % references.stride;
+    return after < references.block ? from : from + references.stride - after;
+}
+
+/// After so many blocks of a part the references lie in them as before.
+Index blocks_until_repeated(const Dealt& nodes, const Bounds& references) {
+    return references.stride / std::gcd(references.stride, nodes.block() * nodes.parts());
+}
+
+/// Whether one of the references is among the elements of a part that lie there, in its local indices.
+bool has_reference(const Dealt& nodes, std::uint32_t part, Index local, Index end, const Bounds& references) {
+    // The first block may lack its begin.
+    Index blocks = blocks_until_repeated(nodes, references) + 1;
+    for (; local < end && blocks > 0; --blocks) {
+        const Index next = std::min(end, (local / nodes.block() + 1) * nodes.block());
+        const Index global = nodes.global(part, local);
+        if (next_reference(references, global) < std::min(references.upper, global + (next - local)))
+            return true;
+        local = next;
+    }
+    return false;
+}
+
+/// The least common multiple; at least `enough`, if it is not less.
+Index common_multiple(Index a, Index b, Index enough) {
+    const Index factor = a / std::gcd(a, b);
+    return factor > enough / b ? std::max(enough, a) : factor * b;
+}
+
+/// Which threads of a part of the nodes have one of the references. It goes through the threads' blocks:
+/// until all repeats, and in each block of the nodes until threads and references repeat.
+std::vector<bool> threads_with_references(const Dealt& nodes, const Dealt& threads, std::uint32_t part,
+                                          const Bounds& references) {
+    std::vector<bool> found(threads.parts());
+    const Index begin = nodes.count_below(std::min(references.lower, nodes.extent()), part);
+    const Index last = nodes.count_below(std::min(references.upper, nodes.extent()), part);
+    if (begin >= last) return found;
+    const Index repeated =
+        common_multiple(common_multiple(threads.block() * threads.parts(), nodes.block(), last),
+                        blocks_until_repeated(nodes, references) * nodes.block(), last);
+    const Index end = begin + std::min(last - begin, repeated);
+    const Index within_block = common_multiple(threads.block() * threads.parts(), references.stride, last);
+    std::uint32_t missing = threads.parts();
+    for (Index local = begin; local < end && missing > 0;) {
+        const Index next = std::min(end, (local / threads.block() + 1) * threads.block());
+        const std::uint32_t thread = threads.owner(local);
+        if (!found[thread] && has_reference(nodes, part, local, next, references)) {
+            found[thread] = true;
+            --missing;
+        }
+        const Index block = next / nodes.block() * nodes.block();
+        local = next - std::max(begin, block) >= within_block ? block + nodes.block() : next;
+    }
+    return found;
+}
+
 }  // namespace
 
 Index Bounds::size() const {
@@ -43,11 +102,11 @@ Index Bounds::size() const {
 Dealt::Dealt(Index extent, Distribution distribution, std::uint32_t parts)
     : extent_(extent), block_(block_of(extent, distribution, parts)), parts_(parts) {}
 
-Index Dealt::count(std::uint32_t part) const {
+Index Dealt::count_below(Index global, std::uint32_t part) const {
     const Index turn = block_ * parts_;
-    const Index rest = extent_ % turn;
+    const Index rest = global % turn;
     const Index before = block_ * part;
-    return extent_ / turn * block_ + (rest > before ? std::min(block_, rest - before) : 0);
+    return global / turn * block_ + (rest > before ? std::min(block_, rest - before) : 0);
 }
 
 std::uint32_t Dealt::owner(Index global) const {
@@ -143,13 +202,12 @@ std::vector<Owner> Layout::owner_threads(std::span<const Bounds> references) con
     std::vector<Owner> owners{{}};
     for (std::size_t d = 0; d < dimensions_.size(); ++d) {
         const Levels& levels = dimensions_[d];
-        const auto parts = static_cast<std::size_t>(levels.nodes.parts()) * levels.thread_parts;
-        std::set<Owner> here;
-        const Index upper = std::min(references[d].upper, levels.nodes.extent());
-        for (Index i = references[d].lower; i < upper && here.size() < parts; ++i) {
-            if (!references[d].contains(i)) continue;
-            const std::uint32_t part = levels.nodes.owner(i);
-            here.insert({part, levels.within(part).owner(levels.nodes.local(i))});
+        std::vector<Owner> here;
+        for (std::uint32_t part = 0; part < levels.nodes.parts(); ++part) {
+            const std::vector<bool> found =
+                threads_with_references(levels.nodes, levels.within(part), part, references[d]);
+            for (std::uint32_t thread = 0; thread < levels.thread_parts; ++thread)
+                if (found[thread]) here.push_back({part, thread});
         }
         std::vector<Owner> longer;
         for (const Owner& before : owners)

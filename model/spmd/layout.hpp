@@ -62,7 +62,9 @@ public:
     std::uint32_t parts() const { return parts_; }
 
     /// How many elements a part has: ScaLAPACK's NUMROC.
-    Index count(std::uint32_t part) const;
+    Index count(std::uint32_t part) const { return count_below(extent_, part); }
+    /// How many of these come before an element, or all before the end.
+    Index count_below(Index global, std::uint32_t part) const;
     /// The part that has an element: INDXG2P.
     std::uint32_t owner(Index global) const;
     /// The place of an element among those of its part: INDXG2L.
