@@ -1,9 +1,12 @@
 // Tests that idle workers get the ready strands of a worker that computes for long, natively and in
-// simulation.
+// simulation, and that strands are used again after other workers have ended them.
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstring>
+#include <set>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -55,6 +58,69 @@ TEST(StrandSharing, OneSleepingWorkerIsWokenForOneStrand) {
 TEST(StrandSharing, EachThiefWakesTheNextWorker) {
     expect_all_run_at_once(3, true);
 }
+
+// --- strands are used again, whichever worker ends them
+
+/// Strands that exist one after the other. Each notes itself, and its end begins the next one.
+struct InTurn {
+    int left = 5'000;
+    std::set<const Strand*> seen;
+};
+
+/// Far fewer than there were strands: each pool keeps some.
+constexpr std::size_t seen_max = 500;
+
+/// One worker starts all of them, and another one ends them.
+void start_for_other(Worker& worker, InTurn& turns) {
+    Strand::start(worker,
+                  [&turns](Strand& self) {
+                      while (turns.left-- > 0) {
+                          runtime::Event ended;
+                          const auto body = [&turns, &ended](Strand& other) {
+                              turns.seen.insert(&other);
+                              ended.complete(other.worker().node(), other.worker());
+                          };
+                          Strand::start(self.worker(), body, {"for another worker", 1});
+                          self.wait(ended);
+                      }
+                  },
+                  {"starts others", 0});
+}
+
+const runtime::Handler begin_handler("strand_sharing_test.begin", runtime::Handler::Kind::work,
+                                     [](runtime::Node& node, NodeId from,
+                                        std::span<const std::byte> message) {
+                                         InTurn* turns = nullptr;
+                                         std::memcpy(&turns, message.data(), sizeof(turns));
+                                         const std::vector<std::byte> again(message.begin(), message.end());
+                                         Strand::start(
+                                             node, node.receiver(), [turns, from, again](Strand& self) {
+                                                 turns->seen.insert(&self);
+                                                 if (--turns->left > 0)
+                                                     self.worker().outbox().post(from, begin_handler, again);
+                                             });
+                                     });
+
+class StrandSharingWorlds : public Strands {};
+
+TEST_P(StrandSharingWorlds, StrandsThatAnotherWorkerEndsAreUsedAgain) {
+    InTurn turns;
+    run(1, 2, [&](Worker& worker) { start_for_other(worker, turns); });
+    EXPECT_LT(turns.seen.size(), seen_max);
+}
+
+TEST_P(StrandSharingWorlds, StrandsOfHandlersAreUsedAgain) {
+    if (nodes(2) == 1) GTEST_SKIP() << "it has one node";
+    InTurn turns;
+    run(2, 1, [&](Worker& worker) {
+        InTurn* const all = &turns;
+        worker.outbox().post(1, begin_handler, std::as_bytes(std::span(&all, 1)));
+    });
+    EXPECT_LT(turns.seen.size(), 2 * seen_max);
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds, StrandSharingWorlds, testing::ValuesIn(worlds()),
+                         [](const auto& name) { return name.param.name; });
 
 #ifdef HEDDLE_SIM
 void compute_for(Strand& self, Time time) {

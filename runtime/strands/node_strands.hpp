@@ -9,6 +9,7 @@
 
 #include "runtime/sources/work_source.hpp"
 #include "runtime/strands/strand.hpp"
+#include "runtime/strands/strand_pool.hpp"
 #include "runtime/strands/strand_runner.hpp"
 #include "runtime/strands/strand_stacks.hpp"
 
@@ -34,6 +35,7 @@ public:
     void resume(Context& caller, Strand& strand);
 
     StrandStacks& stacks() { return stacks_; }
+    SpareStrands& spare() { return spare_; }
 
     /// Ready strands where all contexts see them. Never less than there are: counted before they are put.
     bool any_ready() const { return any_stealable() || pinned_.load(std::memory_order_seq_cst) != 0; }
@@ -59,11 +61,12 @@ private:
 
     Node& node_;
     StrandStacks stacks_;
+    SpareStrands spare_;
     std::atomic<std::uint32_t> ready_{0};  ///< not pinned
     std::atomic<std::uint32_t> pinned_{0};
     std::atomic<std::uint32_t> next_worker_{0};
     // Of handlers, which run one at a time.
-    StrandPool receiver_pool_;
+    StrandPool receiver_pool_{spare_};
     std::atomic<std::uint64_t> receiver_resumed_{0};
 };
 

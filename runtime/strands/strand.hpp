@@ -93,6 +93,7 @@ public:
     void follow(Follower* follower) { follower_ = follower; }
 
 private:
+    friend class SpareStrands;
     friend class StrandList;
     friend class StrandPool;
     friend class StrandRunner;

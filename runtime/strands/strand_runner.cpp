@@ -35,7 +35,8 @@ StrandRunner::StrandRunner(Worker& worker, Strands& strands)
       receives_(worker.node().topology().receives),
       looks_(worker.node().topology().own_cores && !(receives_ && worker.node().cores() == 1)
                  ? looks_before_leaving
-                 : 0) {}
+                 : 0),
+      pool_(strands.spare()) {}
 
 StrandRunner::~StrandRunner() = default;
 

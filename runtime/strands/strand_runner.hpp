@@ -24,38 +24,16 @@
 #include <atomic>
 #include <boost/context/fiber.hpp>
 #include <cstdint>
-#include <deque>
 #include <exception>
 
 #include "runtime/core/spin_lock.hpp"
 #include "runtime/strands/strand.hpp"
+#include "runtime/strands/strand_pool.hpp"
 #include "runtime/strands/strand_stacks.hpp"
 
 namespace heddle::runtime {
 
 class Strands;
-
-/// The strands that one context has made or seen ending, used again and again.
-class StrandPool {
-public:
-    Strand& take() {
-        if (!free_) return made_.emplace_back();
-        Strand& strand = *free_;
-        free_ = strand.next_;
-        return strand;
-    }
-    void give_back(Strand& strand) {
-        strand.body_ = nullptr;
-        strand.stack_ = nullptr;
-        strand.runner_ = nullptr;
-        strand.next_ = free_;
-        free_ = &strand;
-    }
-
-private:
-    std::deque<Strand> made_;  // what is in it does not move
-    Strand* free_ = nullptr;
-};
 
 class StrandRunner {
 public:
