@@ -67,6 +67,38 @@ void expect_equal(const TaskGraph& found, const TaskGraph& expected, double work
     ASSERT_EQ(edges_of(found), edges_of(expected));
 }
 
+void set_one(Thread& /*self*/, shared_w<long> object) {
+    object = 1;
+}
+
+void set_in_steps(Thread& self, int steps, shared_wp<long> object) {
+    if (steps > 0) return self.fork<set_in_steps>(steps - 1, object);
+    self.fork<set_one>(object);
+}
+
+void add_one(Thread& /*self*/, shared_rw<long> object) {
+    ++object.value();
+}
+
+TEST(Recording, IsOfTheGroupsTasksAlsoWhenTasksBeforeItForkOthers) {
+    run([](Thread& self) {
+        const shared<long> object(self);
+        self.fork<set_in_steps>(5, object);
+        const Recording recording(self, [&](GroupRecorder& recorder) {
+            for (const double work : {10., 20., 30.}) {
+                recorder.next(work, "task " + std::to_string(static_cast<int>(work)));
+                self.fork<add_one>(object);
+            }
+        });
+        ASSERT_EQ(recording.tasks().size(), 3U);
+        for (TaskIndex task = 0; task < 3; ++task) {
+            const int work = 10 * (static_cast<int>(task) + 1);
+            EXPECT_EQ(recording.tasks()[task].work, work);
+            EXPECT_EQ(recording.tasks()[task].name, "task " + std::to_string(work));
+        }
+    });
+}
+
 TEST(Recording, OfAFactorizationIsTheGeneratorsGraph) {
     const std::tuple<const char*, const workloads::DataflowTiles*> kinds[] = {
         {"cholesky", &workloads::dataflow_cholesky()}, {"lu", &workloads::dataflow_lu()}};

@@ -25,7 +25,7 @@ namespace heddle::dataflow {
 /// What a body says of its tasks and objects while it is recorded.
 class GroupRecorder {
 public:
-    explicit GroupRecorder(Thread& self) : self_(self), begun_(self.forked()) {}
+    explicit GroupRecorder(Thread& self) : self_(self) {}
 
     /// Of the next task that is forked: its work, in units of the program's own choice, and its name. A task
     /// of which nothing is said has a work of 1.
@@ -41,8 +41,11 @@ public:
 private:
     friend class Recording;
     using Said = std::tuple<double, std::string>;  ///< work and name
+    /// The thread has begun to record: tasks that it had forked before have ended.
+    void begin() { begun_ = self_.forked(); }
+
     Thread& self_;
-    std::uint64_t begun_;
+    std::uint64_t begun_ = 0;  ///< forks before
     std::map<std::uint64_t, Said> tasks_;
     std::map<const Access*, double> bytes_;
 };
@@ -86,9 +89,14 @@ public:
     /// `elsewhere`: the objects that it uses have their values on another node.
     template <class Body>
     Recording(Thread& self, const Body& body, bool elsewhere = false) : elsewhere_(elsewhere) {
-        const Counts counted = self.counted();
+        Counts counted;
         GroupRecorder recorder(self);
-        build(self.record([&] { body(recorder); }), recorder);
+        const auto recorded = [&] {
+            counted = self.counted();
+            recorder.begin();
+            body(recorder);
+        };
+        build(self.record(recorded), recorder);
         if (elsewhere) self.recount(counted);
     }
 
