@@ -28,15 +28,19 @@ ALLOWED = {
 HEAD = """#include "model/dataflow.hpp"
 using namespace heddle::dataflow;
 struct Add { void operator()(int& into, int from) const { into += from; } };
+struct Max { void operator()(int& into, int from) const { if (from > into) into = from; } };
 """
+# A body may pass on what it accumulates, with its own operator only.
+ACCUMULATING = [(own, mode) for own, modes in ALLOWED.items() for mode in modes if own.startswith("cw")]
 
 
-def formal(mode):
-    return f"shared_{mode}<int, Add>" if mode.startswith("cw") else f"shared_{mode}<int>"
+def formal(mode, operator="Add"):
+    return f"shared_{mode}<int, {operator}>" if mode.startswith("cw") else f"shared_{mode}<int>"
 
 
-def program(pairs):
-    tasks = "".join(f"void to_{mode}(Thread&, {formal(mode)}) {{}}\n" for mode in MODES)
+def program(pairs, operator="Add"):
+    """`operator`: of the tasks that the objects are passed on to."""
+    tasks = "".join(f"void to_{mode}(Thread&, {formal(mode, operator)}) {{}}\n" for mode in MODES)
     bodies = "".join(f"void {own}_to_{mode}(Thread& self, {formal(own)} object) {{ self.fork<to_{mode}>(object); }}\n"
                      for own, mode in pairs)
     return HEAD + tasks + bodies
@@ -71,6 +75,10 @@ def main():
     named = collections.Counter(match.group(1) for line in errors if (match := re.search(r"dataflow rule (\w+):", line)))
     expected = collections.Counter(own for own, _ in forbidden)
     assert named == expected, f"forbidden pairs of each mode: {expected}; refused by its rule: {named}\n" + "\n".join(errors)
+
+    errors = compile_errors(compiler, arguments.source, program(ACCUMULATING, "Max"))
+    refused = sum("dataflow rule operator:" in line for line in errors)
+    assert refused == len(ACCUMULATING), f"{refused} of {len(ACCUMULATING)} operators are refused\n" + "\n".join(errors)
     print(f"{len(allowed)} pairs of modes compile, {len(forbidden)} are refused by their rule")
 
 

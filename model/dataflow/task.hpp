@@ -27,6 +27,11 @@ concept IsHandle = requires {
     { P::mode } -> std::convertible_to<Mode>;
 };
 
+template <class P>
+concept Accumulates = requires {
+    typename P::Accumulate;
+};
+
 /// Adds a contribution that a task of a group has made, if it has made one (group.hpp).
 template <class T, class Operator>
 void combine(Thread& /*self*/, shared_rw<T> into, shared_r<T> contribution) {
@@ -42,7 +47,7 @@ void combine(Thread& /*self*/, shared_rw<T> into, shared_r<T> contribution) {
 template <class P>
 constexpr Formal formal_of() {
     using T = typename P::Value;
-    if constexpr (requires { typename P::Accumulate; }) {
+    if constexpr (Accumulates<P>) {
         using Operator = typename P::Accumulate;
         const ClosureType* combines = nullptr;
         if constexpr (std::is_copy_constructible_v<T>) combines = &Task<&combine<T, Operator>>::type;
@@ -140,6 +145,12 @@ private:
             static_assert(std::is_same_v<typename Parameter::Value, typename Given::Value>,
                           "dataflow: the shared object has another type than the parameter");
             expect_passing<Given::mode, Parameter::mode>();
+            if constexpr (detail::Accumulates<Given> && detail::Accumulates<Parameter>) {
+                static_assert(
+                    std::is_same_v<typename Given::Accumulate, typename Parameter::Accumulate>,
+                    "dataflow rule operator: what is accumulated with an operator is passed on to be "
+                    "accumulated with the same operator only");
+            }
             constexpr std::size_t index = detail::handles_before<P...>(i);
             Access* const all = closure.accesses();
             Access& root = given.access();
