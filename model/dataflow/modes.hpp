@@ -20,10 +20,6 @@ enum class Mode : std::uint8_t {
     cwp,   ///< its tasks accumulate
 };
 
-constexpr bool postponed(Mode mode) {
-    return mode >= Mode::rp;
-}
-
 /// What a mode means for the tasks around it: the direct mode.
 constexpr Mode direct(Mode mode) {
     switch (mode) {
