@@ -3,6 +3,7 @@
 #include "model/dataflow/thread.hpp"
 
 #include <algorithm>
+#include <boost/context/fiber.hpp>
 
 #include "base/error.hpp"
 #include "model/dataflow/lending.hpp"
@@ -105,6 +106,10 @@ void Thread::leave() {
 }
 
 // The memory of closures that have ended is free again, except below an object that was declared after them.
+//
+// Invariant: an error of a forked task ends the run, also if the body catches it, because the thread cannot
+// go on after that task. Until the body ends or waits it may fork: behind the task, in its own frame, and
+// above all memory of the task.
 void Thread::sync() {
     if (recording_) [[unlikely]]
         throw Error("sync() while the graph of a group is recorded: its tasks do not run yet",
@@ -112,11 +117,23 @@ void Thread::sync() {
     Closure& self = *current_;
     std::byte* const kept = kept_;
     self.mark = stack_.top();
-    run_frame(self);
-    committed_ = 0;
-    current_ = &self;
-    last_ = &self.first;
-    kept_ = kept;
+    const auto go_on_in_frame = [&] {
+        committed_ = 0;
+        current_ = &self;
+        last_ = &self.first;
+        kept_ = kept;
+    };
+    try {
+        run_frame(self);
+    } catch (const boost::context::detail::forced_unwind&) {
+        throw;
+    } catch (...) {
+        strand_->note_failure();
+        go_on_in_frame();
+        while (*last_) last_ = &(*last_)->next;
+        throw;
+    }
+    go_on_in_frame();
     stack_.back_to(kept);
 }
 

@@ -75,6 +75,10 @@ public:
     /// Lets other ready strands of its worker run first.
     void yield();
 
+    /// In a catch block: the exception ends the run, also if the body goes on. It is the error of other code
+    /// that the body has run on this strand.
+    void note_failure();
+
     const char* name() const { return options_.name; }
     CoreId pinned_to() const { return options_.pinned_to; }
     bool pinned() const { return options_.pinned_to != any_worker; }

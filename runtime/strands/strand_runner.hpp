@@ -61,6 +61,10 @@ public:
     // --- the owner, on a strand's stack
     void wait(Strand& self, Waitable& waitable);
     void yield(Strand& self);
+    /// Of the exception that is being handled. The first is kept.
+    void note_failure() {
+        if (!failure_) failure_ = std::current_exception();
+    }
     Slot* head() const { return head_; }
     /// The strand that runs now. Null: the worker's own loop does, or what it runs.
     Strand* current() const { return current_; }
@@ -103,10 +107,6 @@ private:
     Strand* take_arrived();
     bool attach_stack(Strand& strand);
     void take_stacks();
-    /// Of the exception that is being handled. The first is kept.
-    void note_failure() {
-        if (!failure_) failure_ = std::current_exception();
-    }
     void free_stack(StrandStack& stack);
     static boost::context::fiber life(StrandStack& stack, boost::context::fiber&& back);
     bool prepare(Strand& strand);

@@ -121,6 +121,10 @@ inline Worker& Strand::worker() const {
     return runner_->worker();
 }
 
+inline void Strand::note_failure() {
+    runner_->note_failure();
+}
+
 inline Slot* Strand::head() const {
     return runner_->head();
 }
