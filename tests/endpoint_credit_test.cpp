@@ -1,6 +1,7 @@
 // Tests what a receive that was begun does to its message's sender: as long as it is not ended it keeps the
 // room of its own message in the window and no other, and if it is given up the sender goes on.
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <atomic>
 #include <thread>
@@ -298,6 +299,16 @@ TEST_P(EndpointCredit, AReceiveMayBeBegunInPlaceOfOneThatHasEnded) {
         }
     });
     EXPECT_EQ(received, tags.size() * small);
+}
+
+/// An endpoint keeps one for each other that it has sent to.
+TEST(EndpointMemory, ALinkOnWhichNoSendWaitsHasNoMemoryBesides) {
+    constexpr std::size_t count = 1'000;
+    const auto used = [] { return mallinfo2().uordblks; };
+    const std::size_t before = used();
+    const std::vector<runtime::Outbound> links(count);
+    EXPECT_LT(used() - before, count * 128);
+    EXPECT_LT(sizeof(runtime::Outbound), 128U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Worlds, EndpointCredit, testing::ValuesIn(worlds()),

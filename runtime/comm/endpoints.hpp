@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -218,9 +218,9 @@ struct Inbound {
 
 /// Of one receiver, at its sender.
 struct Outbound {
-    std::uint64_t next = 0;   ///< sequence
-    std::uint64_t bytes = 0;  ///< of the window: sent, and not known to be received
-    std::deque<Room*> waiting;
+    std::uint64_t next = 0;    ///< sequence
+    std::uint64_t bytes = 0;   ///< of the window: sent, and not known to be received
+    std::list<Room*> waiting;  // an empty one has no memory of its own: a sender may have many receivers
     /// The receiver, once it was found open on this node. Invariant: while this endpoint is open, it is
     /// set once and not changed, so a sender that has read it under the lock may use it without. The two
     /// may remember each other: Endpoints::close forgets it.
