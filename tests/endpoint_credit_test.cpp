@@ -110,6 +110,58 @@ TEST_P(EndpointCredit, BegunReceivesKeepOnlyTheRoomOfTheirOwnMessages) {
     EXPECT_EQ(received, (plain + 4) * small);
 }
 
+// The receives that were begun hold the memory of their messages, in whatever order they are ended.
+TEST_P(EndpointCredit, BegunReceivesMayBeEndedInAnotherOrderThanTheirMessagesCome) {
+    constexpr std::uint64_t count = 30;
+    for (const std::uint64_t size : {small, large}) {
+        std::size_t received = 0;
+        const auto send = [&](Strand& self, Endpoint& endpoint, runtime::Address to) {
+            std::vector<Event> left(count);
+            for (std::uint64_t tag = count; tag-- > 0;)
+                endpoint.start_send(self.worker(), to, tag,
+                                    Parcel(runtime::Body(std::make_shared<runtime::Bytes>(size))),
+                                    [&left, tag](Worker& after) { left[tag].complete(after.node(), after); });
+            for (Event& each : left) self.wait(each);
+        };
+        exchange_with(send, [&](Strand& self, Endpoint& endpoint) {
+            std::vector<Endpoint::Receive> begun(count);
+            for (std::uint64_t tag = 0; tag < count; ++tag) begun[tag] = endpoint.begin_receive({.tag = tag});
+            for (Endpoint::Receive& receive : begun)
+                received += endpoint.end_receive(self, receive).data.size();
+        });
+        EXPECT_EQ(received, count * size);
+    }
+}
+
+// The sender was told of some that are given up then, and is not told of these again.
+TEST_P(EndpointCredit, BegunReceivesMayBeEndedAndGivenUpInAnyOrder) {
+    constexpr std::uint64_t count = 40;
+    constexpr std::uint64_t rounds = 20;
+    std::size_t received = 0;
+    const auto send = [&](Strand& self, Endpoint& endpoint, runtime::Address to) {
+        for (std::uint64_t round = 0; round < rounds; ++round) {
+            for (std::uint64_t tag = count; tag-- > 0;)
+                endpoint.send(self, to, tag, std::make_shared<runtime::Bytes>(small));
+        }
+    };
+    exchange_with(send, [&](Strand& self, Endpoint& endpoint) {
+        for (std::uint64_t round = 0; round < rounds; ++round) {
+            std::vector<Endpoint::Receive> begun(count);
+            for (std::uint64_t tag = 0; tag < count; ++tag) begun[tag] = endpoint.begin_receive({.tag = tag});
+            for (std::uint64_t tag = 0; tag < count; ++tag) {
+                wait_until(self, [&] { return endpoint.has_come(self.worker(), begun[tag]); });
+                if ((tag + round) % 3 == 0) {
+                    begun[tag] = {};
+                    received += small;
+                } else {
+                    received += endpoint.end_receive(self, begun[tag]).data.size();
+                }
+            }
+        }
+    });
+    EXPECT_EQ(received, rounds * count * small);
+}
+
 TEST_P(EndpointCredit, AReceiveThatIsGivenUpGivesTheRoomOfItsMessageBack) {
     constexpr std::size_t plain = 20;
     std::vector<std::uint64_t> tags(7, kept_tag);

@@ -291,16 +291,17 @@ void Endpoint::start_strand(Worker& worker, std::shared_ptr<Outgoing> going,
 
 void Endpoint::begin(BegunReceive& receive) {
     Posted& posted = receive.posted;
-    const State::Guard guard(*state_);
-    const Match match = match_of(posted.filter);
-    if (Arrived* const found = state_->take(match)) {
+    {
+        const State::Guard guard(*state_);
+        const Match match = match_of(posted.filter);
+        Arrived* const found = state_->take(match);
+        if (!found) return state_->receives.put(posted, match);
         Message& message = found->message;
         State::give(state_->exchanged.inbound[found->source], message, moved_from(message), posted);
         state_->put_away(*found);
         receive.was_here = true;
-    } else {
-        state_->receives.put(posted, match);
     }
+    endpoints_.tell_early(state_->number, posted);
 }
 
 /// Asks for the data of a large message that was announced.
@@ -358,8 +359,9 @@ void Endpoint::take_announced(const Caller& caller, BegunReceive& receive, const
     }
     if (announced || receive.posted.ends_later) {
         const State::Guard guard(*state_);
-        receive.posted.credit =
-            State::free_window(state_->exchanged.inbound[message.source], cost_of(message.bytes));
+        Credit& credit = state_->exchanged.inbound[message.source].credit;
+        receive.posted.credit = receive.posted.ends_later ? credit.end_held(cost_of(message.bytes))
+                                                          : credit.receive(cost_of(message.bytes));
     }
     caller.worker().charge(caller.worker().costs->message_match);
     if (receive.posted.credit != 0)
@@ -434,7 +436,13 @@ void Endpoint::give_up(BegunReceive& receive) {
         endpoints_.give_up(receive.number, *receive.transfer);
         posted.message.offer = 0;  // its sender was answered
     }
-    endpoints_.give_up(state_->number, std::move(posted.message));
+    std::uint64_t credit = 0;
+    {
+        const State::Guard guard(*state_);
+        Inbound& from = state_->exchanged.inbound[posted.message.source];
+        credit = from.credit.give_up_held(cost_of(posted.message.bytes));
+    }
+    endpoints_.give_up(state_->number, std::move(posted.message), credit);
 }
 
 Endpoint::Receive::Receive() = default;

@@ -10,6 +10,7 @@
 // worker sends them and whatever way they take: they are numbered, and wait for those before them.
 //
 // Memory: a sender may have `window` bytes at one receiver that were not received; beyond that `send` waits.
+// A receive that was begun and has its message counts as received if the window is nearly full otherwise.
 // A message of more than `eager_max` bytes is only announced. Its data follow in parts when a receive matches
 // it, and that may say where they go. Within a node data are not copied. Bytes that are only declared
 // (Parcel) travel as all others do.

@@ -277,15 +277,31 @@ void Endpoints::give_credit(Worker& worker, Address sender, Address receiver, st
 
 // --- messages that were given up
 
-void Endpoints::give_up(std::uint32_t receiver, Message&& message) {
+void Endpoints::give_up(std::uint32_t receiver, Message&& message, std::uint64_t credit) {
     const SpinLock::Guard guard(lock_);
-    put_untold(receiver, std::move(message));
+    put_untold(receiver, std::move(message), credit);
+}
+
+void Endpoints::give_up(std::uint32_t receiver, Message&& message) {
+    const std::uint64_t credit = cost_of(message.bytes);
+    give_up(receiver, std::move(message), credit);
+}
+
+void Endpoints::put_early_credit(std::uint32_t receiver, Posted& receive) {
+    Message source_only;
+    source_only.source = receive.message.source;
+    give_up(receiver, std::move(source_only), std::exchange(receive.credit, 0));
 }
 
 /// Under the lock.
-void Endpoints::put_untold(std::uint32_t receiver, Message&& message) {
+void Endpoints::put_untold(std::uint32_t receiver, Message&& message, std::uint64_t credit) {
     waiting_.add();
-    untold_.emplace_back(receiver, std::move(message));
+    untold_.push_back({receiver, std::move(message), credit});
+}
+
+void Endpoints::put_untold(std::uint32_t receiver, Message&& message) {
+    const std::uint64_t credit = cost_of(message.bytes);
+    put_untold(receiver, std::move(message), credit);
 }
 
 bool Endpoints::run(Worker& worker, Slot* /*head*/) {
@@ -304,13 +320,13 @@ bool Endpoints::tell_all(Worker& worker) {
     }
     waiting_.subtract(static_cast<std::uint32_t>(untold.size()));
     std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t> credits;  // of senders at receivers
-    for (const auto& [number, message] : untold) {
+    for (const auto& [number, message, credit] : untold) {
         if (message.offer != 0) post_refusal(worker, address_of(message.source).node, message.offer);
         if (message.lent && message.lent->loan->borrow()) message.lent->left(worker);
-        credits[{message.source, number}] += cost_of(message.bytes);
+        credits[{message.source, number}] += credit;
     }
     for (const auto& [ends, bytes] : credits)
-        give_credit(worker, address_of(ends.first), {node_.id(), ends.second}, bytes);
+        if (bytes != 0) give_credit(worker, address_of(ends.first), {node_.id(), ends.second}, bytes);
     return !untold.empty();
 }
 

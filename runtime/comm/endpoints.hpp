@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/comm/credit.hpp"
 #include "runtime/comm/endpoint.hpp"
 #include "runtime/comm/endpoint_messages.hpp"
 #include "runtime/comm/loan.hpp"
@@ -70,12 +71,6 @@ struct Arrived final : Matched {
     Message message;
 };
 
-/// What a message takes of the window.
-inline std::uint64_t cost_of(std::uint64_t bytes) {
-    constexpr std::uint64_t header = 64;
-    return std::min(bytes, Endpoint::eager_max) + header;
-}
-
 /// A receive that waits.
 struct Posted final : Matched, Event {
     std::string what() const override;
@@ -84,7 +79,7 @@ struct Posted final : Matched, Event {
     Message message;           ///< once it has one
     bool has_it = false;       ///< under the endpoint's lock
     bool ends_later = false;   ///< it was begun, and its message is not received before it is ended
-    std::uint64_t credit = 0;  ///< of the window, to be told to the message's sender
+    std::uint64_t credit = 0;  ///< what the message's sender is to be told
     Posted* next_woken = nullptr;
 
     using Event::set_one_thread;
@@ -213,7 +208,7 @@ private:
 struct Inbound {
     std::uint64_t expected = 0;  ///< sequence of the next message from that sender
     std::map<std::uint64_t, Message> early;
-    std::uint64_t received = 0;  ///< of the window, since the sender was told
+    Credit credit;
 };
 
 /// Of one receiver, at its sender.
@@ -287,8 +282,18 @@ public:
 
     /// Endpoint `receiver`, which may be closed, gives up a message. Its sender may wait for room, or for an
     /// answer. The caller does not know its worker, so the sender is told by the next worker of the node that
-    /// looks for work or receives.
+    /// looks for work or receives. `credit`: what the sender is told of its window; else all that the message
+    /// takes.
     void give_up(std::uint32_t receiver, Message&& message);
+    void give_up(std::uint32_t receiver, Message&& message, std::uint64_t credit);
+    /// A receive that was begun at endpoint `receiver` has got its message. If the sender is to be told, it
+    /// is told in the same way, and this returns true.
+    bool tell_early(std::uint32_t receiver, Posted& receive) {
+        if (!receive.ends_later || receive.credit == 0) [[likely]]
+            return false;
+        put_early_credit(receiver, receive);
+        return true;
+    }
     /// Tells the senders of all that were given up. A receive does that before it waits, or says that its
     /// message has not come: a strand that asks again and again leaves its worker to no other work.
     void tell_given_up(Worker& worker) {
@@ -311,6 +316,8 @@ public:
 private:
     bool tell_all(Worker& worker);
     void put_untold(std::uint32_t receiver, Message&& message);
+    void put_untold(std::uint32_t receiver, Message&& message, std::uint64_t credit);
+    void put_early_credit(std::uint32_t receiver, Posted& receive);
     bool arrive_closed(std::uint32_t to, Message&& message);
     void drop_part(PartPlace place, std::uint64_t bytes);
 
@@ -328,8 +335,14 @@ private:
         std::uint64_t missing;
         std::uint64_t size;
     };
-    std::unordered_map<std::uint64_t, GivenUp> given_up_;    ///< transfers
-    std::vector<std::pair<std::uint32_t, Message>> untold_;  ///< receivers, and what they gave up
+    std::unordered_map<std::uint64_t, GivenUp> given_up_;  ///< transfers
+    /// What a receiver gave up, or only the source of what its begun receives have.
+    struct Untold {
+        std::uint32_t receiver;
+        Message message;
+        std::uint64_t credit;
+    };
+    std::vector<Untold> untold_;
     std::uint32_t next_number_ = Endpoint::first_given;
     std::uint32_t next_strict_ = Endpoint::first_strict;
     std::uint64_t next_transfer_ = 1;
@@ -385,19 +398,15 @@ struct Endpoint::State {
     /// `receive` gets its message.
     template <class Fill>
     static void give(Inbound& from, const Envelope& envelope, const Fill& fill, Posted& receive) {
-        // An announced message is received when its data are. What a receive that was begun has is received
-        // when that is ended: until then it must not keep the credit of other messages to itself.
-        if (envelope.offer == 0 && !receive.ends_later)
-            receive.credit = free_window(from, cost_of(envelope.bytes));
+        // An announced message is received when its data are, or when a receive that was begun is ended.
+        if (receive.ends_later) {
+            receive.credit = from.credit.hold(cost_of(envelope.bytes));
+        } else if (envelope.offer == 0) {
+            receive.credit = from.credit.receive(cost_of(envelope.bytes));
+        }
         static_cast<Envelope&>(receive.message) = envelope;
         fill(receive.message);
         receive.has_it = true;
-    }
-    /// So much of a sender's window is free again. Returns what the sender is to be told; mostly 0, because
-    /// it is told of several messages together.
-    static std::uint64_t free_window(Inbound& from, std::uint64_t cost) {
-        from.received += cost;
-        return from.received < Endpoint::window / 4 ? 0 : std::exchange(from.received, 0);
     }
     /// The messages that no receive has taken, oldest first, and then those that wait for earlier ones. From
     /// then on those earlier ones are given up when they come.
@@ -445,7 +454,10 @@ bool Endpoints::arrive_at(Context& caller, Endpoint::State& receiver, const Enve
         node_.wake_one(caller);
         return true;
     }
-    woken.each([&](Posted& receive) { receive.complete(node_, caller); });
+    woken.each([&](Posted& receive) {
+        if (tell_early(receiver.number, receive)) node_.wake_one(caller);
+        receive.complete(node_, caller);
+    });
     return true;
 }
 
