@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "model/dataflow/group.hpp"
+#include "model/dataflow/thread.hpp"
 
 namespace heddle::dataflow {
 
@@ -112,6 +113,39 @@ void Lending::call_in(Access& root, const std::optional<GroupName>& forgotten) {
     root.unset(Access::lent);
     root.unset(Access::away);
     self_.lends(!empty());
+}
+
+// --- the thread whose objects they are
+
+Lending& Thread::lending() {
+    if (!lending_) lending_ = std::make_unique<Lending>(*this);
+    return *lending_;
+}
+
+void Thread::lends(bool lends) {
+    lends_ = lends;
+    look_whether_fast();
+}
+
+void Thread::bring(Access& root, Cell& cell, const ValueType& type) {
+    const runtime::SpinLock::Guard guard(lock_);
+    looked_at_ = nullptr;
+    install(root, cell, type, *current_);
+}
+
+void Thread::call_off(Access& root) {
+    lending_->call_in(root);
+}
+
+void Thread::call_home(Access& root, Mode mode) {
+    lending_->use(root, mode);
+}
+
+/// Before the closure is the frame's.
+void Thread::call_home(Closure& closure) {
+    Access* const accesses = closure.accesses();
+    for (std::uint32_t i = 0; i < closure.type->accesses; ++i)
+        if (!accesses[i].alias()) use(*accesses[i].root, accesses[i].mode);
 }
 
 }  // namespace heddle::dataflow

@@ -189,39 +189,6 @@ void Thread::end_record(Closure& outer, bool whole) {
     look_whether_fast();
 }
 
-// --- objects that groups have
-
-Lending& Thread::lending() {
-    if (!lending_) lending_ = std::make_unique<Lending>(*this);
-    return *lending_;
-}
-
-void Thread::lends(bool lends) {
-    lends_ = lends;
-    look_whether_fast();
-}
-
-void Thread::bring(Access& root, Cell& cell, const ValueType& type) {
-    const SpinLock::Guard guard(lock_);
-    looked_at_ = nullptr;
-    install(root, cell, type, *current_);
-}
-
-void Thread::call_off(Access& root) {
-    lending_->call_in(root);
-}
-
-void Thread::call_home(Access& root, Mode mode) {
-    lending_->use(root, mode);
-}
-
-/// Before the closure is the frame's.
-void Thread::call_home(Closure& closure) {
-    Access* const accesses = closure.accesses();
-    for (std::uint32_t i = 0; i < closure.type->accesses; ++i)
-        if (!accesses[i].alias()) use(*accesses[i].root, accesses[i].mode);
-}
-
 // --- the reference order
 
 void Thread::run_frame(Closure& frame) {
