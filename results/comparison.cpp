@@ -372,7 +372,7 @@ std::string comparison_json(const Comparison& comparison) {
                        {"group_keys", comparison.group_keys},
                        {"keys", comparison.keys},
                        {"confidence", interval_confidence},
-                       {"interval", "order statistics around the median"},
+                       {"interval", "interpolated order statistics around the median"},
                        {"level", level},
                        {"test", "Mann-Whitney against the best of the group, two-sided, Holm's correction"},
                        {"groups", std::move(groups)}};

@@ -23,8 +23,8 @@ const char* name(Equivalence equivalence);
 /// and the power approach", 1987). They reject if the interval of the ratio with confidence 1 - 2 error_rate
 /// is between the two limits (Berger and Hsu, "Bioequivalence trials, intersection-union tests and
 /// equivalence confidence sets", 1996). `outside` is the one-sided test of the other side: the whole interval
-/// is beyond a limit. Each has an error of at most `error_rate`; against a constant sample they are sign
-/// tests. At least one value in each sample; none of `below` may be zero.
+/// is beyond a limit. At least one value in each sample; none of `below` may be zero; `error_rate` at most
+/// 0.25.
 Equivalence equivalence(const Sample& above, const Sample& below, double bound, double error_rate);
 
 /// Samples that grow are tested when they have 8, 16, 32, ... values, and not between: then a test again and

@@ -1,4 +1,5 @@
-// Medians with intervals of order statistics, the Mann-Whitney test, and Holm's correction for several tests.
+// Medians with intervals of interpolated order statistics, the Mann-Whitney test, and Holm's correction for
+// several tests.
 #include "results/statistics.hpp"
 
 #include <algorithm>
@@ -18,21 +19,30 @@ double middle(const std::vector<double>& sorted) {
     return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 }
 
-/// The greatest k for which the median is below the k-th least of so many values, and above the k-th
-/// greatest, with a probability of at most `tail` each. 0: there is none. The median is below the k-th least
-/// value if fewer than k values are below the median; each is with probability 1/2.
-std::size_t rank_of_ends(std::size_t values, double tail) {
+/// The ends of an interval: from the `depth`-th least and greatest value, this part of the way to the next
+/// ones inwards. A depth of 0: there is no interval.
+struct Ends {
+    std::size_t depth = 0;
+    double inwards = 0;
+};
+
+/// The median of so many values is beyond each end with probability `tail`. It is below the d-th least value
+/// if fewer than d values are below the median; each is with probability 1/2.
+Ends ends_of(std::size_t values, double tail) {
     const auto n = static_cast<double>(values);
-    double below = 0;
-    std::size_t rank = 0;
-    while (rank < (values + 1) / 2) {
-        const auto i = static_cast<double>(rank);
-        below += std::exp(std::lgamma(n + 1) - std::lgamma(i + 1) - std::lgamma(n - i + 1) -
-                          n * std::numbers::ln2);
-        if (below > tail) break;
-        ++rank;
+    Ends ends;
+    for (double beyond = 0; ends.depth < (values + 1) / 2; ++ends.depth) {
+        const auto d = static_cast<double>(ends.depth);
+        const double step = std::exp(std::lgamma(n + 1) - std::lgamma(d + 1) - std::lgamma(n - d + 1) -
+                                     n * std::numbers::ln2);
+        if (beyond + step > tail) {
+            const double part = (tail - beyond) / step;
+            ends.inwards = (n - d) * part / (d + (n - 2 * d) * part);
+            break;
+        }
+        beyond += step;
     }
-    return rank;
+    return ends;
 }
 
 /// A median with its interval.
@@ -43,13 +53,16 @@ struct Estimate {
 
 std::optional<Estimate> estimate(Sample sample, double confidence) {
     std::vector<double>& values = sample.values;
-    HEDDLE_ASSERT(!values.empty());
+    HEDDLE_ASSERT(!values.empty() && confidence >= 0.5);
     std::sort(values.begin(), values.end());
     const double value = middle(values);
     if (sample.constant) return Estimate{value, {value, value}};
-    const std::size_t rank = rank_of_ends(values.size(), (1 - confidence) / 2);
-    if (rank == 0) return std::nullopt;
-    return Estimate{value, {values[rank - 1], values[values.size() - rank]}};
+    const auto [depth, inwards] = ends_of(values.size(), (1 - confidence) / 2);
+    if (depth == 0) return std::nullopt;
+    const std::size_t low = depth - 1, high = values.size() - depth;
+    return Estimate{value,
+                    {std::lerp(values[low], values[low + 1], inwards),
+                     std::lerp(values[high], values[high - 1], inwards)}};
 }
 
 /// Twice the rank of each value, so that mean ranks are whole numbers; and the sum of t^3 - t over the ties.
@@ -125,7 +138,7 @@ std::optional<Interval> median_interval(const Sample& sample, double confidence)
 
 std::size_t interval_values(double confidence) {
     std::size_t values = 1;
-    while (rank_of_ends(values, (1 - confidence) / 2) == 0) ++values;
+    while (ends_of(values, (1 - confidence) / 2).depth == 0) ++values;
     return values;
 }
 

@@ -22,12 +22,12 @@ struct Sample {
     bool constant = false;  ///< it cannot take another value than the first
 };
 
-/// A confidence interval of the median, from the k-th least to the k-th greatest value (Thompson, "On
-/// confidence ranges for the median and other expectation distributions for populations of unknown
-/// distribution form", 1936). It covers the median of any distribution at least as often as `confidence`
-/// says: the probabilities have steps, of which the next is taken. Nothing if even the least and the greatest
-/// value cover it less often: at 95%, with fewer than six values. A constant sample has its value, twice. At
-/// least one value.
+/// A confidence interval of the median by interpolated order statistics (Hettmansperger and Sheather,
+/// "Confidence intervals based on interpolated order statistics", 1986). Intervals from the d-th least to the
+/// d-th greatest value have confidences by the binomial distribution, in steps. The ends are interpolated
+/// between the two intervals with the confidences next to `confidence`; how far depends little on the
+/// distribution. Nothing if the least and the greatest value have less confidence: at 95%, with fewer than
+/// six values. A constant sample has its value, twice. At least one value; `confidence` at least 0.5.
 std::optional<Interval> median_interval(const Sample& sample, double confidence);
 
 /// How many values a sample that varies needs for an interval.
@@ -37,8 +37,9 @@ std::size_t interval_values(double confidence);
 /// from the ratio to an end is the root of the sum of the squares of the two medians' own distances
 /// (Newcombe, "Interval estimation for the difference between independent proportions", 1998; Zou and Donner,
 /// "Construction of confidence limits about effect measures: a general approach", 2008). So if one sample is
-/// constant, it is the interval of the other's median. Nothing if one of them has none. At least one value
-/// each, and none of `below` may be zero.
+/// constant, it is the interval of the other's median. If both vary alike, it covers the ratio a little
+/// more often with few values: at 95%, in 98% with 6 and in 97% with 20 (docs/verbs/validate.md). Nothing if
+/// one of them has none. At least one value each, and none of `below` may be zero.
 std::optional<Interval> ratio_interval(const Sample& above, const Sample& below, double confidence);
 
 /// The two-sided p-value of Mann and Whitney's rank sum test ("On a test of whether one of two random

@@ -67,13 +67,13 @@ void expect_equal(const TaskGraph& found, const TaskGraph& expected, double work
     ASSERT_EQ(edges_of(found), edges_of(expected));
 }
 
-void set_one(Thread& /*self*/, shared_w<long> object) {
+void set_to_one(Thread& /*self*/, shared_w<long> object) {
     object = 1;
 }
 
 void set_in_steps(Thread& self, int steps, shared_wp<long> object) {
     if (steps > 0) return self.fork<set_in_steps>(steps - 1, object);
-    self.fork<set_one>(object);
+    self.fork<set_to_one>(object);
 }
 
 void add_one(Thread& /*self*/, shared_rw<long> object) {

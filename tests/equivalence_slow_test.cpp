@@ -1,6 +1,7 @@
 // Tests on 10,000 samples how often intervals and verdicts on times of a known ratio are wrong.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <utility>
 
 #include "tests/equivalence_testing.hpp"
@@ -10,26 +11,31 @@ namespace {
 
 constexpr int trials = 10'000;
 
-// At least 95%. More, because the binomial distribution has steps, and two distances add up to a little more
-// than that of the ratio.
+// Of 10,000 trials at 95%, the share has a standard deviation of 0.2%. If both worlds vary alike, the
+// combined distances are a little too long with few values: of 100,000 trials, intervals of 6 values cover
+// the ratio in 97.9%, of 7 to 20 in 97.3% to 97.1%. So `most` is above 97% for these.
 TEST(Equivalence, IntervalsOfTheRatioCoverItAsOftenAsTheySay) {
-    for (const auto& [above, below] : {std::pair{6U, 6U},
-                                       {7U, 7U},
-                                       {8U, 8U},
-                                       {10U, 10U},
-                                       {13U, 13U},
-                                       {20U, 20U},
-                                       {30U, 30U},
-                                       {10U, 30U}}) {
-        for (const auto& [above_sigma, below_sigma] :
-             {std::pair{0.0, 0.2}, {0.02, 0.2}, {0.1, 0.2}, {0.2, 0.02}}) {
-            // Of 10,000 trials at 95%, the share has a standard deviation of 0.2%.
-            EXPECT_GE(ratio_coverage(trials, above, below, above_sigma, below_sigma), 0.945)
+    struct Case {
+        std::size_t above, below;
+        double most = 0.97;
+    };
+    for (const auto& [above, below, most] :
+         {Case{6, 6, 0.983}, Case{7, 7, 0.977}, Case{8, 8, 0.977}, Case{10, 10, 0.977}, Case{13, 13, 0.977},
+          Case{16, 16, 0.977}, Case{20, 20, 0.977}, Case{32, 32}, Case{64, 64}, Case{10, 30, 0.977},
+          Case{8, 64}}) {
+        for (const auto& [above_sigma, below_sigma] : {std::pair{0.0, 0.03},
+                                                       {0.0, 0.2},
+                                                       {0.03, 0.03},
+                                                       {0.2, 0.2},
+                                                       {0.02, 0.2},
+                                                       {0.1, 0.2},
+                                                       {0.2, 0.02}}) {
+            const double covered = ratio_coverage(trials, above, below, above_sigma, below_sigma);
+            EXPECT_GE(covered, 0.93) << above << " " << below << " " << above_sigma << " " << below_sigma;
+            EXPECT_LE(covered, above_sigma > 0 ? most : 0.97)
                 << above << " " << below << " " << above_sigma << " " << below_sigma;
         }
     }
-    EXPECT_LE(ratio_coverage(trials, 20, 20, 0, 0.2), 0.97);
-    EXPECT_LE(ratio_coverage(trials, 30, 30, 0.1, 0.2), 0.98);
 }
 
 TEST(Equivalence, AnErrorOfTwentyPercentIsRarelyCalledWithinFifteen) {
