@@ -4,11 +4,8 @@
 
 #include <cmath>
 #include <memory>
-#include <set>
-#include <vector>
 
 #include "host/thread_crew.hpp"
-#include "sim/machine.hpp"
 #include "tests/sim_nodes.hpp"
 #include "tests/sim_workloads.hpp"
 
@@ -95,9 +92,9 @@ TEST(SimMachinePrograms, WorkersWhoseNodesAskThemselvesWaitForTheAnswers) {
 double deviation(const StatedWorkload& program, const Platform& platform) {
     constexpr int seeds = 16;
     double sum = 0, squares = 0;
-    runtime::Schedule schedule;
-    for (schedule.seed = 1; schedule.seed <= seeds; ++schedule.seed) {
-        const auto time = static_cast<double>(simulate(program, platform, schedule).makespan.count());
+    SimOptions options;
+    for (options.seed = 1; options.seed <= seeds; ++options.seed) {
+        const auto time = static_cast<double>(simulate(program, platform, {}, options).makespan.count());
         sum += time;
         squares += time * time;
     }
@@ -117,22 +114,6 @@ TEST(SimMachinePrograms, WorkThatIsChargedInPartsHasTheNoiseOfOnePiece) {
     platform.overheads.message_interrupt = Time(1);
     EXPECT_GT(deviation(matmul, platform), whole / 3);
     EXPECT_GT(whole, 0.05);
-}
-
-// What one lane sends another one receives, window by window: they need as many messages as are under way.
-TEST(Mailrooms, ThatAreLevelledMakeNoMoreThanAreUnderWay) {
-    Mailroom sender, receiver;
-    std::vector<Message*> spare, sent;
-    std::set<const Message*> all;
-    for (int window = 0; window < 50; ++window) {
-        for (int i = 0; i < 100; ++i) all.insert(sent.emplace_back(&sender.take()));
-        for (Message* const message : sent) receiver.give_back(*message);
-        sent.clear();
-        for (Mailroom* const room : {&sender, &receiver}) room->pass_on(spare);
-        for (Mailroom* const room : {&sender, &receiver}) room->restock(spare);
-    }
-    EXPECT_EQ(all.size(), 100U);
-    EXPECT_EQ(sender.on_way() + receiver.on_way(), 0);
 }
 
 // What a thief takes from its own machine is nearer: a local-first policy gains by machines of four nodes.

@@ -7,10 +7,13 @@
 #include <map>
 #include <optional>
 #include <queue>
+#include <set>
+#include <vector>
 
 #include "base/random.hpp"
 #include "host/thread_crew.hpp"
 #include "sim/fair_links.hpp"
+#include "sim/machine.hpp"
 #include "sim/world.hpp"
 #include "tests/seeds.hpp"
 #include "tests/sim_harness.hpp"
@@ -390,7 +393,7 @@ TEST(SimWindow, WhoGoesOnBeyondTheWindowDoesNotMatter) {
                                 .processes = processes};
         Platform platform = scenario.platform();
         ASSERT_EQ(platform.machines(), 3 * groups);
-        platform.network.topology = Network::Topology::fat_tree;
+        platform.network.topology = heddle::Network::Topology::fat_tree;
         platform.network.shape = {3, groups};
         platform.network.cables = {1, 3};
         const Log log = simulated(scenario, {}, &platform);
@@ -431,6 +434,22 @@ TEST(SimWindow, WithoutLookaheadNodesStillActInTheOrderOfTime) {
         });
     EXPECT_EQ(hops, (std::vector<Time>{ns(10), ns(20), ns(30), ns(40), ns(50), ns(5050), ns(10050), ns(15050),
                                        ns(20050), ns(25050)}));
+}
+
+// What one lane sends another one receives, window by window: they need as many messages as are under way.
+TEST(Mailrooms, ThatAreLevelledMakeNoMoreThanAreUnderWay) {
+    Mailroom sender, receiver;
+    std::vector<Message*> spare, sent;
+    std::set<const Message*> all;
+    for (int window = 0; window < 50; ++window) {
+        for (int i = 0; i < 100; ++i) all.insert(sent.emplace_back(&sender.take()));
+        for (Message* const message : sent) receiver.give_back(*message);
+        sent.clear();
+        for (Mailroom* const room : {&sender, &receiver}) room->pass_on(spare);
+        for (Mailroom* const room : {&sender, &receiver}) room->restock(spare);
+    }
+    EXPECT_EQ(all.size(), 100U);
+    EXPECT_EQ(sender.on_way() + receiver.on_way(), 0);
 }
 
 }  // namespace
