@@ -28,9 +28,9 @@ def main():
         file = os.path.join(arguments.source, "configs", "experiments", "first.yaml")
         subprocess.run([os.path.abspath(arguments.heddle), "compare", file, "--out", folder, "--record"], check=True, capture_output=True)
         runs = heddle_results.read(os.path.join(folder, "runs.csv"))
-        assert len(runs) == 30 and str(runs.ok.dtype) == "boolean" and runs.ok.all()
+        assert len(runs) == 36 and str(runs.ok.dtype) == "boolean" and runs.ok.all()
         assert str(runs.tasks.dtype) == "Int64" and str(runs.makespan_seconds.dtype) == "float64"
-        assert str(runs.cell.dtype) == "string" and runs.cell.nunique() == 30, "a name of digits is no number"
+        assert str(runs.cell.dtype) == "string" and runs.cell.nunique() == 36, "a name of digits is no number"
         assert runs.attrs["units"]["makespan_seconds"] == "s" and "cell" in runs.attrs["meanings"]
         compared = heddle_results.read(os.path.join(folder, "comparison.csv"))
         medians = runs.groupby(["platform_nodes", "schedule_stealing_victim"]).makespan_seconds.median()
