@@ -7,6 +7,7 @@
 namespace heddle::spmd {
 
 void SpmdProgram::set_up(runtime::Node& node) {
+    node.expect_same_nodes("data-parallel programs need");
     here_ = std::make_unique<SpmdNode>(node, options_);
     for (CoreId core = 0; core < node.topology().cores; ++core) names_.emplace_back(node.id(), core);
 }

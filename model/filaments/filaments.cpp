@@ -139,10 +139,7 @@ NodeId Filaments::nodes() const {
 
 void Filaments::run(runtime::Worker& worker, const ReductionOwner& reductions, Main main) {
     HEDDLE_ASSERT(worker.id.core == 0 && processors_.empty());
-    if (node_.members()) {
-        throw Error("filaments need the same nodes from the beginning to the end of a run",
-                    "leave platform.nodes_at_start out");
-    }
+    node_.expect_same_nodes("filaments need");
     const bool charges = !node_.topology().gates_open;
     for (CoreId core = 0; core < node_.cores(); ++core) processors_.emplace_back(node_.worker(core), charges);
     reductions_ = reductions.reductions();

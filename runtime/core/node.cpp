@@ -175,6 +175,12 @@ void Node::leave() {
     handle_mail();
 }
 
+void Node::expect_same_nodes(const std::string& what) const {
+    if (members_)
+        throw Error(fmt::format("{} the same nodes from the beginning to the end of a run", what),
+                    "leave platform.nodes_at_start out, and the events of members");
+}
+
 bool Node::has_left() const {
     return members_ && members_->has_left();
 }
@@ -320,10 +326,13 @@ void Node::activity_paused(Worker& worker) {
     look_for_end(worker.outbox());
 }
 
-bool Node::holds_nothing() const {
+bool Node::has_nothing_to_do() const {
     return passive() && !steals_.asks() && deadlock_watch_.waiters() == 0 && !expects_work() &&
-           sources_.due() == never && outside_.load(std::memory_order_seq_cst) == 0 && !states_.keep_node() &&
-           program_->may_leave();
+           sources_.due() == never && outside_.load(std::memory_order_seq_cst) == 0;
+}
+
+bool Node::is_kept() const {
+    return states_.keep_node() || !program_->may_leave();
 }
 
 bool Node::expects_work() const {

@@ -95,10 +95,15 @@ public:
     Forwarding* forwarding() { return forwarding_.get(); }
     /// Null where nodes neither join nor leave.
     Members* members() { return members_.get(); }
+    /// Throws Error if nodes may join or leave the run, which a program cannot follow that divides its work
+    /// among all of them. `what`: "filaments need".
+    void expect_same_nodes(const std::string& what) const;
     /// This node is to leave: it gives its work away, and begins none that it need not.
     bool is_leaving() const { return members_ && members_->leaving(); }
-    /// Whether this node has no work, and nothing that other nodes could ask for.
-    bool holds_nothing() const;
+    /// Whether this node has no work, and waits for nothing.
+    bool has_nothing_to_do() const;
+    /// Whether it has something that other nodes could ask for, so that it must stay.
+    bool is_kept() const;
     /// This node's workers end, the others go on.
     void depart(Context& caller);
     /// For all other nodes that take part now.

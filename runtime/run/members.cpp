@@ -328,10 +328,11 @@ void Members::look(Outbox& outbox) {
     {
         const SpinLock::Guard guard(lock_);
         const Stage stage = stage_.load();
-        if (stage == Stage::giving && node_.holds_nothing()) {
+        if (stage == Stage::giving && node_.has_nothing_to_do() && !node_.is_kept()) {
             asks = true;
             stage_.store(Stage::asking);
-        } else if (stage == Stage::going && has_all() && node_.holds_nothing()) {
+        } else if (stage == Stage::going && has_all() && node_.has_nothing_to_do()) {
+            if (node_.is_kept()) refuse_to_keep();
             departs = true;
             membership_.ended = outbox.context().backend->now(outbox.context());
             stage_.store(Stage::last_words);
@@ -339,6 +340,14 @@ void Members::look(Outbox& outbox) {
     }
     if (asks) outbox.post(0, ask_handler, bytes_of(Change::leave));
     if (departs) node_.depart(outbox.context());
+}
+
+/// No message comes any more that would change that.
+void Members::refuse_to_keep() const {
+    throw Error(fmt::format("node {} cannot leave: a message that came while it left has made what other "
+                            "nodes know by their node, such as an endpoint or a team",
+                            id_),
+                "let it leave when no other node starts threads there; see platform.events");
 }
 
 void Members::on_go(Outbox& outbox, Epoch epoch) {

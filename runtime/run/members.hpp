@@ -150,6 +150,7 @@ private:
     std::uint64_t end_acknowledgments(NodeId to);
     bool has_acknowledgments(NodeId of, std::uint64_t sent) const;
     bool has_all() const;
+    [[noreturn]] void refuse_to_keep() const;
     void finish_leaver(Outbox& outbox);
     LastWords last_words_to(NodeId node);
 

@@ -91,10 +91,7 @@ public:
 
 private:
     void run(Strand& self) {
-        if (self.worker().node().members())
-            throw Error(
-                "adaptive divides its indices among the nodes, so they must be the same for the whole run",
-                "leave platform.nodes_at_start out");
+        self.worker().node().expect_same_nodes("adaptive divides its indices among the nodes, and needs");
         const NodeId node = self.worker().id.node, nodes = self.worker().node().topology().nodes;
         begin_ = settings_.block_begin(node, nodes);
         end_ = settings_.block_begin(node + 1, nodes);
