@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/assert.hpp"
+#include "base/error.hpp"
 
 namespace heddle::report {
 
@@ -137,13 +138,15 @@ std::vector<PathStep> critical_path(const Recorded& recorded) {
                                        [](const auto& a, const auto& b) { return a.end < b.end; });
     std::optional<std::size_t> at = static_cast<std::size_t>(last - recorded.tasks.begin());
     while (at) {
+        if (path.size() == recorded.tasks.size())
+            throw Error("tasks.csv has tasks that wait for each other", "record the run again");
         const RecordedTask& task = recorded.tasks[*at];
         PathStep step{*at, {}, {}};
         add_stretch(step.within, recorded, task.worker, task.start, task.end, nullptr);
         const auto on_worker = before_on_worker(recorded, *at);
         const Time busy_until = on_worker ? recorded.tasks[*on_worker].end : Time::zero();
         const std::optional<std::size_t> enabler = task.enabler;
-        // Each step goes back in time, because a task ends before one that waited for it begins.
+        // A task ends before one that waited for it begins, so steps of an undamaged record go back in time.
         if (on_worker && (!enabler || busy_until > task.ready)) {
             add_stretch(step.before, recorded, task.worker, busy_until, task.start, &task);
             at = on_worker;

@@ -157,9 +157,8 @@ void add_causes(Page& page, const Recorded& recorded, bool is_virtual) {
     if (is_virtual) page.paragraph("The sum is the makespan times the number of workers, to the picosecond.");
 }
 
-void add_path(Page& page, const Recorded& recorded) {
+void add_path(Page& page, const Recorded& recorded, const std::vector<PathStep>& path) {
     page.subtitle("Critical path");
-    const std::vector<PathStep> path = critical_path(recorded);
     CauseTimes sums;
     HtmlTable steps("critical-path", "The tasks of the path, and what passed before each.",
                     {"task", "worker", "message before", "scheduler", "steal", "wake-up", "no ready task",
@@ -226,16 +225,19 @@ void add_recorded_run(Page& page, const Subject& subject) {
         return;
     }
     Recorded recorded;
+    std::vector<PathStep> path;  // empty: not known
+    bool whole = false;
     try {
         recorded = read_recorded(*run);
+        // More than the run's where a model's main program is one of them.
+        whole = static_cast<double>(recorded.tasks.size()) >= run->number("tasks");
+        if (whole && recorded.is_graph) path = critical_path(recorded);
     } catch (const Error& error) {
         page.paragraph(fmt::format("The record of a run cannot be shown: {}.", escaped(error.message())));
         return;
     }
     page.paragraph(fmt::format("{}, seed {}, took {}.", escaped(what.empty() ? run->value("name") : what),
                                escaped(run->value("seed")), show_seconds(to_seconds(recorded.makespan))));
-    // More than the run's where a model's main program is one of them.
-    const bool whole = static_cast<double>(recorded.tasks.size()) >= run->number("tasks");
     if (!whole)
         page.paragraph(fmt::format(
             "The record has {} of {}; the others were calls inside of tasks, or beyond --tasks-max.",
@@ -243,8 +245,8 @@ void add_recorded_run(Page& page, const Subject& subject) {
     add_worker_times(page, recorded);
     add_gantt(page, recorded);
     add_causes(page, recorded, run->value("backend") == "sim");
-    if (whole && recorded.is_graph)
-        add_path(page, recorded);
+    if (!path.empty())
+        add_path(page, recorded, path);
     else
         page.paragraph(
             "The critical path, work and span are not known, because forked tasks are recorded without what "

@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 
 #include "base/error.hpp"
+#include "report/causes.hpp"
 #include "report/recorded.hpp"
 #include "report/runs.hpp"
 #include "results/cells.hpp"
@@ -55,6 +57,22 @@ TEST_F(DamagedResults, TimesThatTogetherAreBeyondAllTimesAreRefused) {
     file("c/tasks.csv", "task,node,worker,start_seconds,end_seconds\n");
     const report::Run run{folder, "c", {}, {}, {}, {}, {}, {}};
     EXPECT_THROW((void)report::read_recorded(run), Error);
+}
+
+TEST_F(DamagedResults, TasksThatWaitForEachOtherHaveNoCriticalPath) {
+    file("c/workers.csv",
+         "node,worker,tasks,stolen_tasks,working_seconds,overhead_seconds,stealing_seconds,waiting_seconds,"
+         "idle_seconds\n0,0,1,0,1.0,0.0,0.0,0.0,0.0\n0,1,1,0,1.0,0.0,0.0,0.0,0.0\n");
+    file("c/timeline.csv",
+         "node,worker,state,start_seconds,end_seconds\n0,0,working,0.0,1.0\n0,1,working,0.0,1.0\n");
+    file("c/tasks.csv",
+         "task,name,kernel,node,worker,placed_node,placed_worker,ready_seconds,start_seconds,end_seconds,"
+         "stolen_from_node,stolen_from_worker,flops,bytes,predecessors\n"
+         "0,a,k,0,0,0,0,0.0,0.0,1.0,,,1,0,1\n1,b,k,0,1,0,1,0.0,0.0,1.0,,,1,0,0\n");
+    const report::Run run{folder, "c", {}, {}, {}, {}, {}, {}};
+    const report::Recorded recorded = report::read_recorded(run);
+    ASSERT_TRUE(recorded.is_graph);
+    EXPECT_THROW((void)report::critical_path(recorded), Error);
 }
 
 }  // namespace
