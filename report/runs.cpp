@@ -7,19 +7,17 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
 #include "base/csv_table.hpp"
 #include "base/error.hpp"
-#include "base/input_file.hpp"
 #include "report/words.hpp"
 #include "results/columns.hpp"
 #include "results/record.hpp"
 #include "results/result_json.hpp"
+#include "results/store.hpp"
 
 namespace heddle::report {
 
@@ -27,11 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-
-std::string text_of(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 std::vector<fs::path> folders_in(const fs::path& directory) {
     std::vector<fs::path> found;
@@ -102,7 +95,7 @@ private:
         std::error_code ignored;
         if (!fs::exists(fs::symlink_status(path, ignored))) return std::nullopt;
         try {
-            CsvTable table = CsvTable::parse(read_input(path));
+            CsvTable table = CsvTable::parse(results::read_stored(path));
             if (!table.columns().empty() && table.columns().front() == "cell") return table;
             throw Error("its first column is not `cell`");
         } catch (const Error& error) {
@@ -160,7 +153,7 @@ private:
     }
 
     void read_cell(Run& run, const fs::path& folder) {
-        const std::string text = text_of(folder / "result.json");
+        const std::string text = results::read_stored(folder / "result.json");
         for (const auto& [column, value] : results::run_row(text)) put(run, column, value);
         const Json result = results::parse_result(text);
         for (const auto& [name, version] : result.at("versions").items())
@@ -173,7 +166,7 @@ private:
         for (const Json& count : result.at("steals").at("matrix"))
             run.steals.push_back({count.at(0), count.at(1), count.at(2)});
         read_groups(run, result);
-        const Json timing = results::parse_result(text_of(folder / "timing.json"));
+        const Json timing = results::parse_result(results::read_stored(folder / "timing.json"));
         if (timing.is_object()) run.host = timing.value("host", std::string());
     }
 

@@ -10,8 +10,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -29,19 +27,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-std::string text_of(const fs::path& path) {
-    std::error_code problem;
-    if (fs::is_directory(path, problem)) return {};
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 Json json_of(const fs::path& path) {
-    std::error_code problem;
-    if (fs::is_directory(path, problem))
-        throw Error(fmt::format("{} is a directory, and a file belongs there", path.string()),
-                    "remove it, or choose another directory with --out");
-    return parse_result(text_of(path));
+    return parse_result(read_stored(path, {.text = false}));  // what is no JSON counts as missing
 }
 
 /// The configuration without what chooses how and from which seed the work is done; files by their contents.
@@ -224,13 +211,13 @@ void write_tables(const std::string& directory, const std::vector<std::string>& 
                                     csv_cell(outcome.failure.error), csv_cell(outcome.failure.command));
         if (!outcome.finished()) continue;  // a damaged result has no rows until it is run again
         try {
-            Row run = run_row(text_of(folder / "result.json"));
+            Row run = run_row(read_stored(folder / "result.json"));
             runs.push_back(std::move(run));
         } catch (const Error&) {
             continue;
         }
         try {
-            timings.push_back(timing_row(cell, text_of(folder / "timing.json")));
+            timings.push_back(timing_row(cell, read_stored(folder / "timing.json")));
         } catch (const Error&) {
             timings.push_back({{"cell", cell}});  // the timing was lost, the run was not
         }

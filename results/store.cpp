@@ -10,8 +10,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "base/csv_table.hpp"
@@ -53,14 +51,9 @@ private:
     int descriptor_;
 };
 
-std::string read_if_there(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 CsvTable read_table(const std::string& path) {
     try {
-        CsvTable table = CsvTable::parse(read_if_there(path));
+        CsvTable table = CsvTable::parse(read_stored(path));
         if (!table.columns().empty() && table.columns().front() != "cell") {
             throw Error("the first column is not `cell`",
                         "the table was not written by heddle; move it away");
@@ -88,6 +81,19 @@ void make_directory(const std::string& path) {
 void write_atomically(const std::string& path, const std::string& text) {
     write_file(path, text, OutputFile::Durable::yes,
                {"results", "choose another directory with --out, or make this one writable"});
+}
+
+std::string read_stored(const std::string& path, const InputLimits& limits) {
+    std::error_code ignored;
+    const fs::file_status status = fs::status(path, ignored);
+    if (status.type() == fs::file_type::not_found) return {};
+    if (fs::is_directory(status))
+        throw Error(fmt::format("{} is a directory, and a file belongs there", path),
+                    "remove it, or choose another directory with --out");
+    // A pipe without a writer would block the reader.
+    if (fs::exists(status) && !fs::is_regular_file(status))
+        throw Error("is not a regular file", "remove it, or choose another directory with --out", {path, 0});
+    return read_input(path, limits);
 }
 
 Store::Store(std::string directory, Tables tables) : directory_(std::move(directory)), tables_(tables) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/input_file.hpp"
 #include "results/record.hpp"
 
 namespace heddle::results {
@@ -38,6 +39,10 @@ private:
     std::string directory_;
     Tables tables_;
 };
+
+/// The text of a file in a directory of results; empty if there is none. Throws Error if it cannot be read or
+/// is not a regular file.
+std::string read_stored(const std::string& path, const InputLimits& limits = {});
 
 /// Writes a file in one step (temporary file, fsync, rename). Throws Error.
 void write_atomically(const std::string& path, const std::string& text);

@@ -2,6 +2,7 @@
 // program.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <string>
@@ -11,6 +12,7 @@
 #include "report/recorded.hpp"
 #include "report/runs.hpp"
 #include "results/cells.hpp"
+#include "results/store.hpp"
 #include "tests/cli_testing.hpp"
 
 namespace heddle {
@@ -73,6 +75,23 @@ TEST_F(DamagedResults, TasksThatWaitForEachOtherHaveNoCriticalPath) {
     const report::Recorded recorded = report::read_recorded(run);
     ASSERT_TRUE(recorded.is_graph);
     EXPECT_THROW((void)report::critical_path(recorded), Error);
+}
+
+// A table that could not be opened had counted as empty, and its rows were lost.
+TEST_F(DamagedResults, ATableThatCannotBeReadIsNotReplaced) {
+    std::filesystem::create_symlink("runs.csv", folder / "runs.csv");
+    EXPECT_THROW(results::Store{folder.string()}, Error);
+}
+
+// The reader of a pipe without a writer had waited for ever.
+TEST_F(DamagedResults, APipeInTheirPlaceIsRefused) {
+    ASSERT_EQ(::mkfifo((folder / "c/result.json").c_str(), 0600), 0);
+    ASSERT_EQ(::mkfifo((folder / "runs.csv").c_str(), 0600), 0);
+    EXPECT_THROW((void)results::read_outcome(folder, "c"), Error);
+    EXPECT_THROW(results::Store{folder.string()}, Error);
+    EXPECT_THAT(report::read_runs({folder}).remarks,
+                ElementsAre(HasSubstr("runs.csv is left out: is not a regular file"),
+                            HasSubstr("c/result.json cannot be read"), HasSubstr("no results")));
 }
 
 }  // namespace
