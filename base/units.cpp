@@ -358,7 +358,8 @@ std::string print_bytes(double bytes) {
 
 std::string print_bandwidth(double bytes_per_second) {
     std::string best = with_si_prefix(bytes_per_second, "Bps");
-    shorten(best, with_si_prefix(bytes_per_second * 8, "bps"));
+    if (const double bits = bytes_per_second * 8; std::isfinite(bits))
+        shorten(best, with_si_prefix(bits, "bps"));
     shorten(best, with_binary_prefix(bytes_per_second, "Bps"));
     return best;
 }

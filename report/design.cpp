@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <set>
 
@@ -143,7 +144,8 @@ std::vector<Factor> factors_of(const Runs& runs) {
 
 std::string Factor::shown(const std::string& value) const {
     if (value.empty()) return "not stated";
-    if (const auto number = number_in(value); number && !unit.empty()) {
+    // A damaged result may have any number.
+    if (const auto number = number_in(value); number && std::isfinite(*number) && *number >= 0) {
         if (unit == "s") return show_seconds(*number);
         if (unit == "B") return show_bytes(*number);
         if (unit == "B/s") return print_bandwidth(*number);

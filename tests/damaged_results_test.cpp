@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "report/causes.hpp"
+#include "report/design.hpp"
 #include "report/recorded.hpp"
 #include "report/runs.hpp"
 #include "results/cells.hpp"
@@ -92,6 +93,15 @@ TEST_F(DamagedResults, APipeInTheirPlaceIsRefused) {
     EXPECT_THAT(report::read_runs({folder}).remarks,
                 ElementsAre(HasSubstr("runs.csv is left out: is not a regular file"),
                             HasSubstr("c/result.json cannot be read"), HasSubstr("no results")));
+}
+
+TEST_F(DamagedResults, NumbersThatNoSettingMayHaveAreShownAsTheyAre) {
+    report::Factor factor;
+    factor.unit = "flop/s";
+    EXPECT_EQ(factor.shown("-1"), "-1");
+    EXPECT_EQ(factor.shown("inf"), "inf");
+    factor.unit = "B/s";
+    EXPECT_EQ(factor.shown("1e308"), "1e+308Bps");
 }
 
 }  // namespace
