@@ -10,6 +10,7 @@
 #include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <new>
@@ -202,6 +203,14 @@ int run_and_report(int argc, char** argv) {
         wait_for_turn();
         if (const auto exhausted = host::exhausted_resource(std::current_exception())) {
             std::cerr << fmt::format("heddle: {}\n", exhausted->what());
+            code = mistake;
+        } else if (const auto* files = dynamic_cast<const std::filesystem::filesystem_error*>(&error)) {
+            // A removed current folder has no path.
+            const std::string path = files->path1().string();
+            std::cerr << fmt::format(
+                "heddle: {}\n", path.empty()
+                                    ? error.what()
+                                    : fmt::format("{}: cannot be used ({})", path, files->code().message()));
             code = mistake;
         } else {
             std::cerr << fmt::format("heddle: a mistake of heddle's own: {}\n", error.what());

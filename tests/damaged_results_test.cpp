@@ -104,5 +104,16 @@ TEST_F(DamagedResults, NumbersThatNoSettingMayHaveAreShownAsTheyAre) {
     EXPECT_EQ(factor.shown("1e308"), "1e+308Bps");
 }
 
+// An exception of the file system had counted as a mistake of heddle's own.
+TEST_F(DamagedResults, ALoopOfSymbolicLinksIsTheCallersMistake) {
+    std::filesystem::create_symlink("fib", folder / "fib");  // the name of a workload: asked for a file first
+    const std::filesystem::path before = std::filesystem::current_path();
+    std::filesystem::current_path(folder);
+    const testing_cli::Said said = binary("run fib");
+    std::filesystem::current_path(before);
+    EXPECT_EQ(said.code, 2) << said.err;
+    EXPECT_THAT(said.err, HasSubstr("fib: cannot be used (Too many levels of symbolic links)"));
+}
+
 }  // namespace
 }  // namespace heddle
