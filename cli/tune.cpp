@@ -75,9 +75,11 @@ public:
             runs = fs::path(out).replace_extension(".runs").string();
             return;
         }
-        std::string name = (fs::temp_directory_path() / "heddle-tune-XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr)
-            throw Error(fmt::format("no folder can be made in {}", fs::temp_directory_path().string()),
+        const fs::path temporary = fs::temp_directory_path(problem);
+        std::string name = (temporary / "heddle-tune-XXXXXX").string();
+        if (problem || ::mkdtemp(name.data()) == nullptr)
+            throw Error(problem ? "there is no folder for temporary files"
+                                : fmt::format("no folder can be made in {}", temporary.string()),
                         "set TMPDIR to a folder that can be written");
         runs = removed_ = name;
     }
