@@ -1,11 +1,14 @@
 // Builds a graph of data, checks that it is symmetric, and restricts it to some of its data.
 #include "base/data_graph.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/memory_need.hpp"
 
 namespace heddle {
 
@@ -80,6 +83,11 @@ DataGraph DataGraph::of_tasks(const TaskGraph& graph, std::span<const DatumIndex
     const auto datum_of = [&writes](TaskIndex task) { return writes.empty() ? task : writes[task]; };
     if (writes.empty()) data = graph.tasks();
     HEDDLE_ASSERT(writes.empty() || writes.size() == graph.tasks());
+    if (!writes.empty()) {
+        need_memory(static_cast<double>(data) * (sizeof(double) + 2 * sizeof(std::size_t)),
+                    fmt::format("{} data that tasks write", data),
+                    "number the data that tasks write from 0, without gaps");
+    }
     std::vector<double> work(data, 0);
     Rows rows{std::vector<std::size_t>(std::size_t{data} + 1, 0), {}, {}};
     for (TaskIndex task = 0; task < graph.tasks(); ++task) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <unordered_map>
@@ -130,8 +131,9 @@ private:
         }
         if (result_.writes.size() != count_)
             throw Error(words + " writes a datum, others write none", {}, writes->where());
+        // There is one datum more than the largest number says, and that is counted in 32 bits, too.
         result_.writes.push_back(
-            index_in(*writes, "the datum that " + words + " writes", std::size_t{1} << 32));
+            index_in(*writes, "the datum that " + words + " writes", std::numeric_limits<DatumIndex>::max()));
         result_.data = std::max(result_.data, result_.writes.back() + 1);
     }
 

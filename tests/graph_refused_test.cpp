@@ -285,6 +285,11 @@ const std::vector<Refused>& cases() {
          "\"a\"}], \"edges\": []}",
          3,
          {"a"}},
+        {"ours_datum",
+         ".json",
+         "{\"heddle_graph\": 1, \"tasks\": [\n{\"flops\": 1, \"writes\": 4294967295}], \"edges\": []}",
+         2,
+         {"writes is 4294967295"}},
         {"ours_half_a_task", ".json", ours + "[0, 0.5, 5]\n]}\n", 7, {"0.5"}},
 
         {"unknown_format", ".xyz", "what is this?", 0, {"format", "unknown"}},
