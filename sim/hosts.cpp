@@ -18,7 +18,13 @@ Platform platform_of_hosts(const Platform& platform) {
 }
 
 CoreId cores_of_node(const Platform& platform, const HostFacts& host) {
-    if (host.cores >= platform.processes) return host.cores / platform.processes;
+    constexpr CoreId cores_max = 65536;  // as of platform.cores (configs/platform_fields.cpp)
+    const CoreId cores = host.cores / platform.processes;
+    if (cores > cores_max) {
+        throw Error(fmt::format("a host has {} cores, and a node has {} at most", host.cores, cores_max),
+                    "state platform.cores, which holds in place of the file's", {platform.file, 0});
+    }
+    if (cores > 0) return cores;
     throw Error(fmt::format("a machine of {} processes, but a host of the platform file has {} {}",
                             platform.processes, host.cores, host.cores == 1 ? "core" : "cores"),
                 "lower platform.processes, or state platform.cores, the cores of each process",

@@ -19,7 +19,8 @@ void fill_in(Platform& platform, const PlatformFacts& facts, std::vector<std::st
 /// The same where several networks join the nodes, which no file describes.
 void fill_in(Platform& platform);
 
-/// Of the nodes of that host, if the YAML does not state it. Throws Error as `fill_in`.
+/// Of the nodes of that host, if the YAML does not state it. Throws Error as `fill_in`, and if they are too
+/// many.
 CoreId cores_of_node(const Platform& platform, const HostFacts& host);
 
 }  // namespace heddle::sim

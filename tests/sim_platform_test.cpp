@@ -388,6 +388,10 @@ TEST(SimPlatformFile, BadFilesAreRefusedWithFileAndLine) {
                         8),
                 HasSubstr("unknown unit"));
     EXPECT_THAT(refused(xml("<zone id=\"w\" routing=\"Full\">\n</zone>"), 0), HasSubstr("without hosts"));
+    EXPECT_THAT(refused(xml("<zone id=\"w\" routing=\"Full\">\n"
+                            "<host id=\"a\" speed=\"1Gf\" core=\"1000000\"/>\n</zone>"),
+                        0),
+                HasSubstr("1000000 cores"));
     // SimGrid aborts its process over this one, and does not say where; ours goes on.
     refused(xml("<zone id=\"w\" routing=\"Nowhere\">\n<host id=\"a\" speed=\"1Gf\"/></zone>"), 0);
     EXPECT_THAT(refused(xml("<zone id=\"w\" routing=\"Full\">\n"
