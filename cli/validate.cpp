@@ -5,6 +5,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <cstdint>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -12,6 +13,7 @@
 #include <string_view>
 
 #include "base/printable.hpp"
+#include "base/settings.hpp"
 #include "base/units.hpp"
 #include "cli/graph_options.hpp"
 #include "cli/outdated.hpp"
@@ -158,7 +160,8 @@ void add_validate(CLI::App& app, Action& action) {
     verb->add_option("--budget", options->budget, "begin no run after this time; 60s")->type_name("TIME");
     verb->add_option("--runs", options->runs, "runs of each configuration in each world, at most; 64")
         ->check(CLI::Range(1, 1024));
-    verb->add_option("--order", options->order_seed, "seed of the order of the runs; 1");
+    verb->add_option("--order", options->order_seed, "seed of the order of the runs; 1")
+        ->check(CLI::Range(std::int64_t{0}, static_cast<std::int64_t>(integer_max)));
     verb->add_flag("--replay", options->replay,
                    "simulate the schedules that native runs had as well, for workloads that place a graph");
     verb->add_flag("--show", options->show, "run and write nothing, and show what is there");
