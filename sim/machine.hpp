@@ -237,7 +237,7 @@ private:
     /// A worker, not a receiver, which acts in the course of an event.
     bool is_worker(const runtime::Context& context) const { return context.id.core < settings_.cores; }
     /// There is an event at `time` now: the worker that acts must not go on beyond it. The receiver's context
-    /// acts for a worker whose node sends itself a message.
+    /// acts for a worker whose node sends itself a message, or which polls.
     void hold_back(runtime::Context& caller, Time time) {
         runtime::Context* const acts = is_worker(caller) ? &caller : last_ ? last_->context : nullptr;
         if (acts) acts->horizon = std::min(acts->horizon, time);

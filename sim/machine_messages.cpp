@@ -189,8 +189,6 @@ bool SimMachine::poll(SimWorker& worker) {
         context.charge(world_.costs.receiving(message.size()));
         hand_to_program(node, message, context.clock);
         const Time cost = node.receiver->context->clock - context.clock;
-        // A worker that the handler has woken acts before this one goes on beyond that time.
-        context.horizon = std::min(context.horizon, events_.next_time());
         if (cost > Time::zero()) context.charge(cost);
     }
     return any;
