@@ -214,6 +214,8 @@ Path& Network::path(CardId from, CardId to) {
 void Network::send(Time departure, Message& message) {
     const CardId from = cards_.card(message.from), to = cards_.card(message.to);
     const Route& found = route(from, to);
+    if (instant()) [[unlikely]]
+        refuse_no_time(found, departure, message);
     if (contention_ == Contention::none) {
         if (message.in_turn) departure = std::max(departure, turns_[from].free);
         const Way way = way_at(found, departure, message);
@@ -228,6 +230,16 @@ void Network::send(Time departure, Message& message) {
     card_free = saturated_sum(start, gap_);
     const bool calculated = contention_ == Contention::full && is_small(message);
     calculated ? send_small(found, {from, to}, start, message) : send_large(found, start, message);
+}
+
+/// Without latency and without a time to cross the network, time might not go on while messages do.
+void Network::refuse_no_time(const Route& route, Time departure, const Message& message) const {
+    const Way way = way_at(route, departure, message);
+    if (way.latency > Time::zero() || way.transfer > Time::zero()) return;
+    throw Error(fmt::format("a message of {} bytes from node {} to node {} would take no time: the network "
+                            "has no latency, and {} bytes per second move it in less than half a picosecond",
+                            message.size(), message.from, message.to, way.bandwidth),
+                "state a latency, such as 1ns, or less bandwidth");
 }
 
 void Network::send_small(const Route& route, Pair ends, Time start, Message& message) {

@@ -79,7 +79,8 @@ public:
     /// part of the time until the last arrival.
     double doubtful() const;
 
-    /// Whether what is sent may arrive at the same instant.
+    /// Whether nothing but its bytes keeps a message on its way. One that ends at an instant may become known
+    /// only after the window of that instant.
     bool instant() const { return sending_ == Time::zero() && lookahead_ == Time::zero(); }
 
     /// Before this, no message arrives of which the arrival is not known, and no large one leaves SimGrid, if
@@ -87,8 +88,8 @@ public:
     Time quiet_until();
 
 private:
-    /// What is sent now arrives so much later. Without any lookahead a window is one instant; messages of
-    /// this very instant then follow in another window of the same.
+    /// What is sent now arrives so much later. Without any lookahead a window is one instant, because every
+    /// message takes a picosecond at least.
     Time ahead() const { return std::max(saturated_sum(sending_, lookahead_), Time(1)); }
 
     using Contention = heddle::Network::Contention;
@@ -166,6 +167,7 @@ private:
         CardId from = 0;
         CardId to = 0;
     };
+    void refuse_no_time(const Route& route, Time departure, const Message& message) const;
     void send_small(const Route& route, Pair ends, Time start, Message& message);
     void send_large(const Route& route, Time start, Message& message);
     void begin_flow(const Route& route, const FlowStart& flow);

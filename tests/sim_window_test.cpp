@@ -1,6 +1,7 @@
 // Tests the simulator's windows, spans of virtual time in which machines run independently: they change no
 // result. A naive simulation with one heap for all machines ends the same. Two runs are the same event by
 // event.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <set>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/random.hpp"
 #include "host/thread_crew.hpp"
 #include "sim/fair_links.hpp"
@@ -434,6 +436,43 @@ TEST(SimWindow, WithoutLookaheadNodesStillActInTheOrderOfTime) {
         });
     EXPECT_EQ(hops, (std::vector<Time>{ns(10), ns(20), ns(30), ns(40), ns(50), ns(5050), ns(10050), ns(15050),
                                        ns(20050), ns(25050)}));
+}
+
+// Its bytes take a whole number of microseconds, as what the receiver computes does.
+TEST(SimWindow, WithoutLookaheadALargeMessageMayComeAtTheInstantOfAnotherEvent) {
+    Platform platform = ideal(3);
+    platform.network.latency = Time::zero();
+    for (const std::uint64_t bytes : {5000, 7000, 100'000}) {
+        std::vector<Time> arrivals;
+        run(
+            platform,
+            [&](Script&, Context& context) {
+                for (int i = 0; i < 20; ++i) {
+                    if (context.id.node == 0) send(context, 1, bytes);
+                    for (std::uint64_t us_left = bytes / 1000; us_left > 0; --us_left)
+                        compute(context, busy(us(1)));
+                }
+            },
+            [&](Script&, Context& context, NodeId, auto) { arrivals.push_back(now(context)); });
+        ASSERT_EQ(arrivals.size(), 20U);
+        for (std::size_t i = 0; i < arrivals.size(); ++i)
+            EXPECT_EQ(arrivals[i], us(static_cast<std::int64_t>((i + 1) * bytes / 1000)));
+    }
+}
+
+TEST(SimWindow, WithoutLookaheadAMessageThatTakesNoTimeIsRefused) {
+    Platform platform = ideal(2);
+    platform.network.latency = Time::zero();
+    platform.network.bandwidth = 1e18;
+    const auto sends = [&] {
+        run(platform, [](Script&, Context& context) {
+            if (context.id.node == 0) send(context, 1, 1000);
+        });
+    };
+    EXPECT_THAT(sends, ::testing::ThrowsMessage<Error>(
+                           ::testing::HasSubstr("from node 0 to node 1 would take no time")));
+    platform.network.latency = Time(1);
+    EXPECT_NO_THROW(sends());
 }
 
 // What one lane sends another one receives, window by window: they need as many messages as are under way.
