@@ -333,7 +333,7 @@ public:
     /// advances by the time that a core needs for `work`, sharing its node's memory bandwidth. Without `code`
     /// the work is only declared: a real core is then kept busy for as long as a core of the platform would
     /// need for its flops.
-    virtual void compute(Context& context, Work work, const std::function<void()>& code) = 0;
+    virtual void compute(Context& context, const Work& work, const std::function<void()>& code) = 0;
 
     /// Sends a message to another node (never to the caller's own), which `path` joins with it. May hold a
     /// worker back while too much is under way there; in a handler it does not block. Messages from one

@@ -50,7 +50,10 @@ struct Event {
     NodeId source() const { return static_cast<NodeId>(order); }
     EventKind kind() const { return static_cast<EventKind>(order >> 32); }
 
-    bool before(const Event& other) const {
+    bool before(const Event& other) const { return before(time, order, sequence, other); }
+
+    /// Whether an event of these numbers comes before `other`.
+    static bool before(Time time, std::uint64_t order, std::uint64_t sequence, const Event& other) {
         if (time != other.time) return time < other.time;
         if (order != other.order) return order < other.order;
         return sequence < other.sequence;
@@ -68,46 +71,65 @@ public:
     }
     Time next_time() const { return events_.empty() ? never : events_.front().time; }
 
-    void push(const Event& event) {
+    [[gnu::always_inline]] void push(const Event& event) {
+        const Numbers numbers(event);
         std::size_t hole = events_.size();
-        events_.push_back(event);
+        events_.emplace_back();
         while (hole > 0) {
             const std::size_t parent = (hole - 1) / 2;
-            if (!event.before(events_[parent])) break;
+            if (!numbers.before(events_[parent])) break;
             events_[hole] = events_[parent];
             hole = parent;
         }
-        events_[hole] = event;
+        numbers.put(events_[hole]);
     }
 
     Event pop() {
         const Event first = events_.front();
-        const Event last = events_.back();
+        const Numbers last(events_.back());
         events_.pop_back();
         if (!events_.empty()) sink(last);
         return first;
     }
 
     /// Pushes `event` and pops the first, in one go. The heap is not empty.
-    Event push_pop(const Event& event) {
+    [[gnu::always_inline]] Event push_pop(const Event& event) {
         const Event first = events_.front();
         if (event.before(first)) return event;
-        sink(event);
+        sink(Numbers(event));
         return first;
     }
 
 private:
+    /// An event in registers. Its numbers may just have been written one by one: a processor that then reads
+    /// them by pairs, as a copy of the whole does, waits until they are in its cache.
+    struct Numbers {
+        explicit Numbers(const Event& event)
+            : time(event.time), order(event.order), sequence(event.sequence), subject(event.subject) {}
+        bool before(const Event& other) const { return Event::before(time, order, sequence, other); }
+        void put(Event& event) const {
+            event.time = time;
+            event.order = order;
+            event.sequence = sequence;
+            event.subject = subject;
+        }
+        Time time;
+        std::uint64_t order;
+        std::uint64_t sequence;
+        void* subject;
+    };
+
     /// Puts `event` where the first one was.
-    void sink(const Event& event) {
+    [[gnu::always_inline]] void sink(Numbers event) {
         const std::size_t size = events_.size();
         std::size_t hole = 0;
         for (std::size_t child = 1; child < size; child = 2 * hole + 1) {
             if (child + 1 < size && events_[child + 1].before(events_[child])) ++child;
-            if (!events_[child].before(event)) break;
+            if (event.before(events_[child])) break;
             events_[hole] = events_[child];
             hole = child;
         }
-        events_[hole] = event;
+        event.put(events_[hole]);
     }
 
     std::vector<Event> events_;

@@ -118,7 +118,8 @@ void SimMachine::prefetch() const {
         const SimWorker& worker = *static_cast<const SimWorker*>(event.subject);
         fetch(worker.context, 6);
         fetch(static_cast<const char*>(worker.stack_top) - 128, 12);
-        fetch(worker.hot, 4);
+        // The task below the latest one as well: it may be popped next.
+        if (worker.hot) fetch(static_cast<const char*>(worker.hot) - 64, 4);
     }
 }
 
@@ -370,7 +371,7 @@ void SimMachine::charge_waker(Context& caller) {
 
 /// Runs the code. Its flops then take as long as it has; of its bytes no more pass the memory than one core
 /// moves in that time, because the others were in the cache.
-runtime::Work SimMachine::measured(runtime::Work work, const std::function<void()>& code) const {
+runtime::Work SimMachine::measured(const runtime::Work& work, const std::function<void()>& code) const {
     const double before = world_.stopwatch();
     const double begin = world_.stopwatch();
     code();
@@ -381,15 +382,15 @@ runtime::Work SimMachine::measured(runtime::Work work, const std::function<void(
     return {seconds * world_.core_speed, std::min(work.bytes, seconds * bandwidth), work.goes_on};
 }
 
-void SimMachine::compute(SimWorker& worker, runtime::Work work, const std::function<void()>& code) {
+void SimMachine::compute(SimWorker& worker, const runtime::Work& work, const std::function<void()>& code) {
     if (code && world_.stopwatch && code.target<WorkDone>() == nullptr) [[unlikely]]
-        work = measured(work, code);
-    else if (code)
-        code();
+        return compute(worker, measured(work, code), {});
+    if (code) code();
     if (lane_.switchboard.abandoning()) return;
     const Time clock = worker.context->clock;
     Pace& pace = worker.node->pace;
-    work = pace.drawn(work, worker.noise);
+    const double factor = pace.drawn(work.goes_on, worker.noise);
+    const double flops = work.flops * factor, bytes = work.bytes * factor;
     const CoreId core = worker.context->id.core;
     const struct Computing {
         explicit Computing(SimNode& of) : node(of) { ++node.computing; }
@@ -397,14 +398,14 @@ void SimMachine::compute(SimWorker& worker, runtime::Work work, const std::funct
         SimNode& node;
     } computing(*worker.node);
     if (world_.receiver_polls) [[unlikely]] {
-        const Time duration = pace.computing(core, clock, work.flops);
-        if (duration > Time::zero()) return compute_on_shared_cores(worker, duration, work.bytes);
+        const Time duration = pace.computing(core, clock, flops);
+        if (duration > Time::zero()) return compute_on_shared_cores(worker, duration, bytes);
     }
-    const Time flops_end = pace.computed(core, clock, work.flops);
-    if (!(work.bytes > 0)) return wait_until(worker, flops_end);
+    const Time flops_end = pace.computed(core, clock, flops);
+    if (!(bytes > 0)) return wait_until(worker, flops_end);
     worker.flops_end = flops_end;
     worker.parts_left = 1;
-    begin_stream(worker, work.bytes);
+    begin_stream(worker, bytes);
     leave(worker);
 }
 

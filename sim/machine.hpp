@@ -200,7 +200,7 @@ public:
     void park(SimWorker& worker, Time deadline);
     void receive(SimWorker& worker, Time deadline, const std::function<bool()>& done);
     void unpark(runtime::Context& caller, SimNode& node, CoreId core);
-    void compute(SimWorker& worker, runtime::Work work, const std::function<void()>& code);
+    void compute(SimWorker& worker, const runtime::Work& work, const std::function<void()>& code);
     bool poll(SimWorker& worker);
     void io(runtime::Context& caller, double bytes, std::function<void(runtime::Context& context)> done);
     void send(runtime::Context& caller, NodeId to, runtime::Bytes&& bytes, runtime::Enclosure&& enclosure,
@@ -262,7 +262,7 @@ private:
     [[gnu::noinline]] void begin_stream(SimWorker& worker, double bytes);
     void begin_memory_round();
     void memory_served(const Event& event);
-    runtime::Work measured(runtime::Work work, const std::function<void()>& code) const;
+    runtime::Work measured(const runtime::Work& work, const std::function<void()>& code) const;
     [[gnu::noinline]] void compute_on_shared_cores(SimWorker& worker, Time duration, double bytes);
     void begin_cores_round(SimNode& node);
     void cores_served(const Event& event);

@@ -43,15 +43,12 @@ public:
     /// The time at which the node's own time is `running`; after the stop where there is one.
     Time at(Time running) const { return steady_ || stops_.empty() ? running : at_between_stops(running); }
 
-    /// Work as it turns out: as much larger or smaller as the noise makes its piece. `factor`: that of the
-    /// worker's latest piece.
-    runtime::Work drawn(runtime::Work work, double& factor) {
-        if (!steady_ && task_noise_) {
-            if (!work.goes_on) factor = task_noise_->draw(random_);
-            work.flops *= factor;
-            work.bytes *= factor;
-        }
-        return work;
+    /// So many times as large as declared the noise makes a piece of work. `latest`: that of the worker's
+    /// latest piece, which this one may go on with.
+    double drawn(bool goes_on, double& latest) {
+        if (steady_ || !task_noise_) return 1;
+        if (!goes_on) latest = task_noise_->draw(random_);
+        return latest;
     }
 
     /// Of a core, flops per second, before noise and events.

@@ -247,7 +247,7 @@ void SimBackend::unpark(Context& caller, CoreId core) {
     own.node->machine->unpark(caller, *own.node, core);
 }
 
-void SimBackend::compute(Context& context, runtime::Work work, const std::function<void()>& code) {
+void SimBackend::compute(Context& context, const runtime::Work& work, const std::function<void()>& code) {
     SimWorker& worker = worker_of(context);
     worker.node->machine->compute(worker, work, code);
 }

@@ -50,7 +50,7 @@ public:
     void pause(Context& context) override { inner_.pause(context); }
     void park(Context& context, Time deadline) override { inner_.park(context, deadline); }
     void unpark(Context& caller, CoreId core) override { inner_.unpark(caller, core); }
-    void compute(Context& context, runtime::Work work, const std::function<void()>& code) override {
+    void compute(Context& context, const runtime::Work& work, const std::function<void()>& code) override {
         inner_.compute(context, work, code);
     }
     void send(Context& context, NodeId to, runtime::Bytes message, runtime::Enclosure enclosure,

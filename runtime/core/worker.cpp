@@ -205,19 +205,19 @@ void Worker::work_slow(std::uint64_t units, bool goes_on) {
     compute_now({unit_.flops * n, unit_.bytes * n, goes_on}, nothing);
 }
 
-void Worker::compute(Work cost, const std::function<void()>& code) {
+void Worker::compute(const Work& cost, const std::function<void()>& code) {
     charge(costs->compute);
     compute_long(cost, code);
 }
 
-void Worker::compute_long(Work cost, const std::function<void()>& code) {
+void Worker::compute_long(const Work& cost, const std::function<void()>& code) {
     // It may take long.
     outbox_.flush();
     if (node_.has_strands()) strands_->offer();
     compute_now(cost, code);
 }
 
-void Worker::compute_now(Work cost, const std::function<void()>& code) {
+void Worker::compute_now(const Work& cost, const std::function<void()>& code) {
     declared_.sum.flops += cost.flops;
     declared_.sum.bytes += cost.bytes;
     if (!cost.goes_on) ++declared_.pieces;

@@ -106,7 +106,7 @@ public:
 
     /// Runs `code` as user work of a declared cost. What has gathered for other nodes is sent before, and
     /// what waits here for this worker is offered to others.
-    void compute(Work cost, const std::function<void()>& code);
+    void compute(const Work& cost, const std::function<void()>& code);
 
     /// Copies in memory, as user work: in simulation the lines that `what` moves pass the memory bus. Without
     /// addresses the copy is only declared, which natively takes no time. A quick one is declared only where
@@ -330,8 +330,8 @@ private:
     bool pop_slow(Slot* slot, std::uint64_t units);
     void run_above(Slot* slot);
     void work_slow(std::uint64_t units, bool goes_on);
-    void compute_long(Work cost, const std::function<void()>& code);
-    void compute_now(Work cost, const std::function<void()>& code);
+    void compute_long(const Work& cost, const std::function<void()>& code);
+    void compute_now(const Work& cost, const std::function<void()>& code);
     struct OpenWait;
     void serve_request(const Slot* head);
     void wait_for(Slot* slot);

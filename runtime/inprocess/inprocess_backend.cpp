@@ -379,7 +379,7 @@ void InprocessBackend::unpark(Context& caller, CoreId core) {
     state_->nodes[caller.id.node].workers[core].permit = true;
 }
 
-void InprocessBackend::compute(Context& context, runtime::Work, const std::function<void()>& code) {
+void InprocessBackend::compute(Context& context, const runtime::Work&, const std::function<void()>& code) {
     if (code) code();
     if (!state_->options.gate_open) pause(context);
 }

@@ -397,7 +397,7 @@ void NativeBackend::unpark(Context&, CoreId core) {
     if (state_->polled) state_->polled->wake(core);
 }
 
-void NativeBackend::compute(Context&, runtime::Work work, const std::function<void()>& code) {
+void NativeBackend::compute(Context&, const runtime::Work& work, const std::function<void()>& code) {
     if (code) return code();
     keep_busy(from_seconds(work.flops / state_->options.core_speed));
 }
