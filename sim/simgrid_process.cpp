@@ -350,8 +350,8 @@ struct SimgridProcess::Child {
     }
     std::vector<RouteFacts> ask_routes(const Request& request);
 
-    /// SimGrid reports a bad platform by a line and an abort; all else that kills its process is not its
-    /// doing. `advice`, `where`: for the first.
+    /// SimGrid reports a bad platform by a line and an abort. `advice`, `where`: unless the system killed the
+    /// process.
     [[noreturn]] void died(const std::string& advice = {}, const Location& where = {}) {
         const ChildProcess::Ending ending = process.ending();
         if (ending.signal == 0 || ending.signal == SIGABRT) {
@@ -363,7 +363,7 @@ struct SimgridProcess::Child {
                                 ::strsignal(ending.signal), ending.words.empty() ? "" : ": ", ending.words),
                     ending.signal == SIGKILL
                         ? "if the machine ran out of memory, lower platform.nodes; the kernel's log says so"
-                        : "",
+                        : advice,
                     where);
     }
 };
@@ -449,7 +449,9 @@ SimgridProcess::Advance SimgridProcess::advance(std::span<const FlowStart> start
         const Request request{Call::advance, static_cast<std::uint32_t>(some.size()), 0, 0, to};
         Pipe& in = child_->answers;
         if (!child_->ask(request, some) || !in.get(result.ends) || !in.get(result.quiet_until))
-            child_->died();
+            child_->died(
+                "SimGrid shares bandwidth with numbers of limited precision: latencies below 1ns may be too "
+                "small");
         if (starts.empty()) return result;
         HEDDLE_ASSERT(result.ends.empty());
     }
