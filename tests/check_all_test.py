@@ -8,7 +8,8 @@ import tempfile
 
 from script_arguments import SKIPPED, script_arguments
 
-STEPS = ("release", "benchmarks", "address", "thread", "nosim", "tidy", "fuzz")
+TESTS = ("release", "release_scripts", "address", "address_scripts", "thread", "thread_scripts", "nosim")
+STEPS = ("release", "release_scripts", "benchmarks", *TESTS[2:], "tidy", "fuzz")
 
 
 class Project:
@@ -75,13 +76,13 @@ def main():
         # All: those that have not passed for this commit. One that fails stops no other.
         project.write("build/broken", "ctest\n")
         code, ran, said = project.check()
-        assert (code, ran) == (1, ["release", "benchmarks", "address", "thread", "nosim", "fuzz"]), (code, ran)
+        assert (code, ran) == (1, [step for step in STEPS if step != "tidy"]), (code, ran)
         begins(said, "release", "FAILED now never passed")
         begins(said, "benchmarks", f"passed now passed for {first} in ")
         begins(said, "tidy", f"passed before passed for {first} in ")
         project.write("build/broken", "")
         code, ran, said = project.check()
-        assert (code, ran) == (0, ["release", "address", "thread", "nosim"]), (code, ran)
+        assert (code, ran) == (0, list(TESTS)), (code, ran)
         code, ran, said = project.check()
         assert (code, ran) == (0, []), (code, ran)
 
@@ -117,7 +118,8 @@ def main():
         assert called == {*(f"programs/cmake --preset {name} --log-level=WARNING" for name in ("release", "asan", "tsan", "nosim")),
                           "programs/cmake --build --preset release --target all slow_tests", "programs/cmake --build --preset release --target benches",
                           *(f"programs/cmake --build --preset {name} --target all" for name in ("asan", "tsan", "nosim")),
-                          *(f"programs/ctest --preset {name}" for name in ("check-all", "asan", "tsan", "nosim")), "scripts/tidy", "scripts/fuzz 20"}, called
+                          *(f"programs/ctest --preset {name} --label-{which} ^script$" for name in ("check-all", "asan", "tsan") for which in ("regex", "exclude")),
+                          "programs/ctest --preset nosim", "scripts/tidy", "scripts/fuzz 20"}, called
 
         # A step that is not there.
         assert project.check("tidy", "tydy")[0] == 2
