@@ -17,7 +17,7 @@ namespace {
 
 using Digest = std::array<std::uint8_t, SHA1_DIGEST_SIZE>;
 
-static_assert(std::endian::native == std::endian::little, "the words of a block are written as they lie");
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the words of a block are written as they lie");
 
 /// Words of a block that are written at once, because the library reads them at once: it would wait for two
 /// writes longer than it computes.

@@ -56,7 +56,8 @@ public:
     void park(runtime::Context& context, Time deadline) override;
     void receive(runtime::Context& context, Time deadline, const std::function<bool()>& done) override;
     void unpark(runtime::Context& caller, CoreId core) override;
-    void compute(runtime::Context& context, const runtime::Work& work, const std::function<void()>& code) override;
+    void compute(runtime::Context& context, const runtime::Work& work,
+                 const std::function<void()>& code) override;
     void send(runtime::Context& context, NodeId to, runtime::Bytes message, runtime::Enclosure enclosure = {},
               runtime::Path path = {}) override;
     bool poll(runtime::Context& context) override;

@@ -105,7 +105,8 @@ public:
     void park(runtime::Context& context, Time deadline) override;
     void receive(runtime::Context& context, Time deadline, const std::function<bool()>& done) override;
     void unpark(runtime::Context& caller, CoreId core) override;
-    void compute(runtime::Context& context, const runtime::Work& work, const std::function<void()>& code) override;
+    void compute(runtime::Context& context, const runtime::Work& work,
+                 const std::function<void()>& code) override;
 
     /// Throws Error for a message of more than `frame_bytes_max`. Padding goes ahead of it, in frames of its
     /// own. Holds a worker back while more than `window` is under way to that node; a handler never.
