@@ -51,6 +51,21 @@ struct RunOptions {
     unsigned sim_threads = 0;  ///< as many as are worth it
 };
 
+/// What a program throws is no mistake of Heddle's. What the system lacks is told apart by the caller.
+runtime::RunResult result_of(runtime::Execution& execution) {
+    try {
+        return execution.run();
+    } catch (const Error&) {
+        throw;
+    } catch (const std::bad_alloc&) {
+        throw;
+    } catch (const std::system_error&) {
+        throw;
+    } catch (const std::exception& failure) {
+        throw Error(fmt::format("an exception ended the run: {}", failure.what()));
+    }
+}
+
 /// Throws Error if a file has changed since the run began: then it is unknown what the run has read.
 void require_unchanged(const Record& record) {
     const std::string changed =
@@ -84,7 +99,7 @@ std::optional<Record> run_once(const configs::Experiment& experiment, ProgressLi
             recording.recorder());
         const ProgressLine line(execution, fmt::format("{}, seed {}", experiment.name, experiment.seed),
                                 when);
-        record.result = execution.run();
+        record.result = result_of(execution);
     }
     record.timing.wall_seconds = host::wall_seconds() - began;
     record.warnings = warnings_of(*world);

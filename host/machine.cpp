@@ -149,4 +149,10 @@ bool bind_to_cores(const std::vector<unsigned>& indices) {
     return hwloc_set_cpubind(the.topology.get(), place.get(), HWLOC_CPUBIND_THREAD) == 0;
 }
 
+bool bind_to_all_cores() {
+    const Bitmap place(hwloc_bitmap_alloc());
+    for (const unsigned processor : usable_processors()) hwloc_bitmap_set(place.get(), processor);
+    return hwloc_set_cpubind(machine().topology.get(), place.get(), HWLOC_CPUBIND_THREAD) == 0;
+}
+
 }  // namespace heddle::host

@@ -46,5 +46,7 @@ std::string host_name();
 bool bind_to_core(unsigned index);
 /// To several of them: it runs on any. None: it stays as it is.
 bool bind_to_cores(const std::vector<unsigned>& indices);
+/// To all hardware threads that the process may use, as before any of these calls.
+bool bind_to_all_cores();
 
 }  // namespace heddle::host

@@ -17,23 +17,26 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-/// Runs nothing, and answers 41 where 42 is expected if it is told to be wrong.
+/// Runs nothing, and answers 41 where 42 is expected if it is told to be wrong. Or it throws.
 int programs_made = 0;
 class OddProgram final : public model::ForkJoinProgram {
 public:
-    explicit OddProgram(double value) : value_(value) {}
-    void root(model::Strand) override {}
+    OddProgram(double value, bool throws) : value_(value), throws_(throws) {}
+    void root(model::Strand) override {
+        if (throws_) throw std::out_of_range("odd indeed");
+    }
     runtime::Answer answer() const override { return {{"value", value_}}; }
 
 private:
     double value_;
+    bool throws_;
 };
 class OddWorkload final : public workloads::Workload {
 public:
-    explicit OddWorkload(bool wrong) : wrong_(wrong) {}
+    OddWorkload(bool wrong, bool throws) : wrong_(wrong), throws_(throws) {}
     std::unique_ptr<runtime::Program> program(NodeId node) const override {
         ++programs_made;
-        return std::make_unique<OddProgram>(node == 0 ? (wrong_ ? 41 : 42) : 0);
+        return std::make_unique<OddProgram>(node == 0 ? (wrong_ ? 41 : 42) : 0, throws_);
     }
     workloads::Verdict check(const runtime::RunResult& result) const override {
         const runtime::Answer& answer = result.answer;
@@ -42,14 +45,15 @@ public:
     std::vector<const runtime::TaskType*> tasks() const override { return {}; }
 
 private:
-    bool wrong_;
+    bool wrong_, throws_;
 };
 const workloads::Registration registration{
     {"odd",
      "for this test",
-     {{"wrong", SettingKind::boolean, "false", "answer wrongly"}},
+     {{"wrong", SettingKind::boolean, "false", "answer wrongly"},
+      {"throws", SettingKind::boolean, "false", "end with an exception"}},
      [](const Settings& settings) -> std::unique_ptr<workloads::Workload> {
-         return std::make_unique<OddWorkload>(settings.boolean("wrong"));
+         return std::make_unique<OddWorkload>(settings.boolean("wrong"), settings.boolean("throws"));
      }}};
 
 class Run : public Folder {
@@ -127,6 +131,19 @@ TEST_F(Run, AWrongAnswerIsAFailedRunAndSaysWhatWasExpected) {
     EXPECT_EQ(heddle({"run", odd()}).code, 0);
     EXPECT_THAT(heddle({"run", odd(), "--set", "workload.wrong=true"}).out,
                 HasSubstr("WRONG (value is 41, expected 42"));
+}
+
+TEST_F(Run, AnExceptionOfTheProgramIsNoMistakeOfHeddles) {
+    std::vector<std::string> backends{"native", "inprocess"};
+#ifdef HEDDLE_SIM
+    backends.emplace_back("sim");
+#endif
+    for (const std::string& backend : backends) {
+        const Said said = heddle({"run", odd(), "--set", "workload.throws=true", "--set", "platform.cores=1",
+                                  "--backend", backend});
+        EXPECT_EQ(said.code, 2) << backend;
+        EXPECT_EQ(said.err, "heddle: an exception ended the run: odd indeed\n") << backend;
+    }
 }
 
 TEST_F(Run, RepeatsWithOneSeedAfterTheOther) {

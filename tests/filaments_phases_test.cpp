@@ -325,19 +325,24 @@ TEST_P(Phases, ExecuteNeighboursInShortStrips) {
 
 class Overfull : public TestProgram {
 public:
+    explicit Overfull(std::uint64_t capacity) : capacity_(capacity) {}
     void body(Processor&, int) {}
     void main(Filaments& fil) override {
         auto& phase = fil.create_phase<&Overfull::body>(*this);
-        auto& pools = fil.create_pool_array(phase, 3);
-        for (int i = 0; i < 4; ++i) fil.create_filament(pools[0], i);
+        auto& pools = fil.create_pool_array(phase, capacity_);
+        for (std::uint64_t i = 0; i <= capacity_; ++i) fil.create_filament(pools[0], static_cast<int>(i));
     }
+
+private:
+    std::uint64_t capacity_;
 };
 
 TEST_P(Phases, RefuseMoreFilamentsThanAPoolHolds) {
     EXPECT_THAT(
-        error_of<Overfull>(1, 1),
+        error_of<Overfull>(1, 1, 3U),
         HasSubstr("pool 0 of phase body on node 0 holds 3 filaments, which is its capacity; raise the "
                   "capacity in create_pool_array"));
+    EXPECT_THAT(error_of<Overfull>(1, 1, 0U), HasSubstr("holds 0 filaments, which is its capacity"));
 }
 
 class NoSuchPool : public TestProgram {

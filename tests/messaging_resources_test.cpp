@@ -206,6 +206,8 @@ TEST_P(MessagingResources, AResourceIsOneThing) {
                     Synchronizer("x").acquire(self);
                 }),
                 HasSubstr("the resource x is used as two kinds"));
+    EXPECT_THAT(error([](Thread& self) { Barrier(self, "x", 0).wait(self); }),
+                HasSubstr("a barrier has no members"));
 }
 
 TEST_P(MessagingResources, AWaitThatNoCallEndsIsADeadlock) {

@@ -102,6 +102,30 @@ TEST_P(Messaging, ANameThatMovesIsFoundWhereItIs) {
     });
 }
 
+/// Has the name, and withdraws it when another thread has taken it over.
+void hands_over(Thread& self, ThreadId main) {
+    self.publish("server");
+    self.send(main, 1, true);
+    self.receive<bool>({.thread = main});
+    self.withdraw("server");
+    self.send(main, 1, true);
+}
+
+TEST_P(Messaging, ANameThatWasTakenOverIsNotWithdrawn) {
+    run(3, 2, [](Thread& self) {
+        const ThreadId first = self.create<hands_over>(last(self), self.id());
+        self.receive<bool>({.thread = first, .tag = 1});
+        self.publish("server");
+        EXPECT_EQ(self.find("server"), self.id());
+        self.send(first, 2, true);
+        self.receive<bool>({.thread = first, .tag = 1});
+        EXPECT_EQ(self.find("server"), self.id());
+        self.withdraw("server");
+        self.publish("server");  // its home has forgotten it meanwhile
+        EXPECT_EQ(self.find("server"), self.id());
+    });
+}
+
 // --- asynchronous sends and receives
 
 using Numbers = std::vector<std::uint64_t>;

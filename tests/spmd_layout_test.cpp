@@ -238,10 +238,31 @@ TEST(SpmdLayout, WhatCannotBeDealtOutIsAnError) {
                 }),
                 HasSubstr("an undistributed dimension has 4 parts"));
     EXPECT_THAT(refusal_of([] { Layout({{10, Distribution::block(), 0}}); }), HasSubstr("no part"));
+    constexpr std::uint32_t many = 1U << 16;
+    EXPECT_THAT(refusal_of([] {
+                    Layout({{100, Distribution::cyclic(), many}, {100, Distribution::cyclic(), many}});
+                }),
+                HasSubstr("a layout has more than 4294967295 nodes"));
+    EXPECT_THAT(refusal_of([] {
+                    const Dimension line{.extent = 1, .threads = Distribution::block(), .thread_parts = many};
+                    Layout({line, line});
+                }),
+                HasSubstr("more than 4294967295 threads"));
     EXPECT_THAT(refusal_of([] {
                     Layout(std::vector<Dimension>{{.extent = 10}}).owner_node(std::vector<Index>{1, 2});
                 }),
                 HasSubstr("2 indices for an array of 1 dimensions"));
+}
+
+TEST(SpmdLayout, ABlockMayBeLargerThanItsDimension) {
+    constexpr Index huge = ~Index{0};
+    for (const Distribution& distribution : {Distribution::block(huge), Distribution::cyclic(huge / 2 + 1)}) {
+        const Dealt dealt(10, distribution, 2);
+        EXPECT_EQ(dealt.count(0), 10U);
+        EXPECT_EQ(dealt.count(1), 0U);
+        EXPECT_EQ(dealt.owner(9), 0U);
+        EXPECT_EQ(dealt.global(0, dealt.local(7)), 7U);
+    }
 }
 
 }  // namespace

@@ -168,8 +168,9 @@ public:
     /// The same, with a reduction (Team::all_reduce). The nodes combine in a fixed order.
     template <class T, class Combine>
     T all_reduce(const runtime::Caller& caller, const T& value, Combine combine) {
+        const T mine = value;  // read while this memory is the caller's
         release(caller);
-        T result = team().all_reduce(caller, 0, value, combine);
+        T result = team().all_reduce(caller, 0, mine, combine);
         acquire(caller);
         return result;
     }

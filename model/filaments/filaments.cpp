@@ -61,7 +61,7 @@ void PhaseBase::refuse_pools() const {
 }
 
 void PoolBase::refuse_filament() const {
-    if (capacity_ == 0) {
+    if (closed_) {
         throw Error(fmt::format("a filament for pool {} of phase {} on node {}, which is closed", number_,
                                 phase_.name(), phase_.node()),
                     advice_for_closed);

@@ -53,6 +53,7 @@ public:
     virtual void close() {
         size_ = 0;
         capacity_ = 0;
+        closed_ = true;
     }
 
 protected:
@@ -82,6 +83,7 @@ private:
     std::size_t number_;  ///< in its array
     CoreId processor_;
     std::uint64_t capacity_;
+    bool closed_ = false;
     std::uint64_t size_ = 0;
     const runtime::Strand* filthread_ = nullptr;
     bool faulted_ = false;

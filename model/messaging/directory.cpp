@@ -33,10 +33,9 @@ const Handler change_handler("messaging.name", Handler::Kind::work,
                              [](Node& node, NodeId from, std::span<const std::byte> message) {
                                  Requests::receive(node, from, message,
                                                    [&](const Asker& asker, Reader& request) {
-                                                       Directory::Change change{asker, {}, {}};
-                                                       const auto has_thread = request.get<std::uint8_t>();
-                                                       const auto thread = request.get<ThreadId>();
-                                                       if (has_thread != 0) change.thread = thread;
+                                                       Directory::Change change{asker, {}, false, {}};
+                                                       change.withdraws = request.get<std::uint8_t>() != 0;
+                                                       change.thread = request.get<ThreadId>();
                                                        change.name = request.get_text();
                                                        if (request.ok())
                                                            directory_of(node).on_change(std::move(change));
@@ -64,21 +63,21 @@ const Handler forgotten_handler("messaging.forgotten", Handler::Kind::work,
 
 // --- threads
 
-void Directory::change(runtime::Strand& strand, const std::string& name,
-                       const std::optional<ThreadId>& thread, const char* what) {
+void Directory::change(runtime::Strand& strand, const std::string& name, ThreadId thread, bool withdraws) {
     Writer request;
-    request.put(static_cast<std::uint8_t>(thread ? 1 : 0)).put(thread.value_or(ThreadId{})).put_text(name);
+    request.put(static_cast<std::uint8_t>(withdraws ? 1 : 0)).put(thread).put_text(name);
+    const std::string what = withdraws ? "withdrawn" : "published";
     node_.state<Requests>().ask(strand, home_of_name(name, node_.topology()), change_handler,
                                 std::move(request), "the name " + name + " to be " + what,
                                 [](Reader& /*answer*/) {});
 }
 
 void Directory::publish(runtime::Strand& strand, const std::string& name, ThreadId thread) {
-    change(strand, name, thread, "published");
+    change(strand, name, thread, false);
 }
 
-void Directory::withdraw(runtime::Strand& strand, const std::string& name) {
-    change(strand, name, std::nullopt, "withdrawn");
+void Directory::withdraw(runtime::Strand& strand, const std::string& name, ThreadId thread) {
+    change(strand, name, thread, true);
 }
 
 ThreadId Directory::find(runtime::Strand& strand, const std::string& name) {
@@ -113,10 +112,13 @@ void Directory::on_change(Change change) {
 }
 
 void Directory::begin_change(Name& name) {
+    const Change& change = name.changes.front();
+    // Another thread may have taken the name over.
+    if (change.withdraws && name.thread != change.thread) return end_change(name);
     name.unacknowledged = name.told.size();
     if (name.unacknowledged == 0) return end_change(name);
     Writer text;
-    text.put_text(name.changes.front().name);
+    text.put_text(change.name);
     for (const ProcessId process : std::exchange(name.told, {}))
         node_.receiver_outbox().post(process, forget_handler, text.bytes());
 }
@@ -124,11 +126,18 @@ void Directory::begin_change(Name& name) {
 void Directory::end_change(Name& name) {
     const Change change = std::move(name.changes.front());
     name.changes.erase(name.changes.begin());
-    name.thread = change.thread;
+    if (!change.withdraws) {
+        name.thread = change.thread;
+    } else if (name.thread == change.thread) {
+        name.thread.reset();
+    }
     Requests::answer(node_, change.asker, {});
     if (!name.changes.empty()) return begin_change(name);
-    if (!name.thread) return;
-    for (const Asker& find : std::exchange(name.finds, {})) tell(find, name);
+    if (name.thread) {
+        for (const Asker& find : std::exchange(name.finds, {})) tell(find, name);
+    } else if (name.finds.empty()) {
+        names_.erase(change.name);  // no process knows it any more
+    }
 }
 
 void Directory::on_find(const Asker& asker, const std::string& text) {

@@ -35,13 +35,15 @@ public:
 
     // --- for threads; they wait
     void publish(runtime::Strand& strand, const std::string& name, ThreadId thread);
-    void withdraw(runtime::Strand& strand, const std::string& name);
+    /// Changes nothing where the name is another thread's by now.
+    void withdraw(runtime::Strand& strand, const std::string& name, ThreadId thread);
     ThreadId find(runtime::Strand& strand, const std::string& name);
 
     // --- handlers
     struct Change {
         Asker asker;
-        std::optional<ThreadId> thread;
+        ThreadId thread;
+        bool withdraws = false;
         std::string name;
     };
     void on_change(Change change);
@@ -59,8 +61,7 @@ private:
         std::size_t unacknowledged = 0;
     };
 
-    void change(runtime::Strand& strand, const std::string& name, const std::optional<ThreadId>& thread,
-                const char* what);
+    void change(runtime::Strand& strand, const std::string& name, ThreadId thread, bool withdraws);
     void begin_change(Name& name);
     void end_change(Name& name);
     void tell(const Asker& asker, Name& name);

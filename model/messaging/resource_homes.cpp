@@ -318,6 +318,11 @@ const runtime::Handler resource_handler("messaging.resource", runtime::Handler::
 
 namespace detail {
 
+Writer members_of_barrier(std::uint32_t members) {
+    if (members == 0) throw Error("a barrier has no members", "give it as many as threads will wait");
+    return written(members);
+}
+
 Resource::Resource(Thread& self, Kind kind, std::string name, const Writer& parameters)
     : kind_(kind), name_(std::move(name)) {
     call(self, Call::create, parameters);

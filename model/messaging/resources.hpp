@@ -67,13 +67,16 @@ runtime::Writer written(const T& value) {
     return writer;
 }
 
+/// Throws Error where there are none.
+runtime::Writer members_of_barrier(std::uint32_t members);
+
 }  // namespace detail
 
 /// A number of threads that meet, again and again.
 class Barrier : public detail::Resource {
 public:
     Barrier(Thread& self, std::string name, std::uint32_t members)
-        : Resource(self, detail::Kind::barrier, std::move(name), detail::written(members)) {}
+        : Resource(self, detail::Kind::barrier, std::move(name), detail::members_of_barrier(members)) {}
     explicit Barrier(std::string name) : Resource(detail::Kind::barrier, std::move(name)) {}
 
     /// Returns when as many threads wait as it has members.

@@ -80,7 +80,7 @@ public:
     /// From now on, in all processes, `name` is this thread, and no other one.
     void publish(const std::string& name) { directory().publish(*strand_, name, id()); }
     /// `name` is no thread any more.
-    void withdraw(const std::string& name) { directory().withdraw(*strand_, name); }
+    void withdraw(const std::string& name) { directory().withdraw(*strand_, name, id()); }
     /// Which thread that is. Waits until there is one.
     ThreadId find(const std::string& name) { return directory().find(*strand_, name); }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -15,12 +16,14 @@ namespace {
 
 Index block_of(Index extent, const Distribution& distribution, std::uint32_t parts) {
     if (parts == 0) throw Error("a dimension is dealt out to no part", "give it at least 1");
-    if (distribution.kind == Distribution::Kind::cyclic) return std::max<Index>(1, distribution.size);
+    // Beyond the extent there is no element that a larger block could have.
+    const Index most = std::max<Index>(1, extent);
+    if (distribution.kind == Distribution::Kind::cyclic) return std::clamp<Index>(distribution.size, 1, most);
     if (distribution.kind == Distribution::Kind::undistributed) {
         if (parts != 1)
             throw Error(fmt::format("an undistributed dimension has {} parts", parts),
                         "give it 1, or a distribution");
-        return std::max<Index>(1, extent);
+        return most;
     }
     const Index even = std::max<Index>(1, (extent + parts - 1) / parts);
     if (distribution.size == 0) return even;
@@ -29,7 +32,15 @@ Index block_of(Index extent, const Distribution& distribution, std::uint32_t par
             fmt::format("BLOCK({}) has {} parts, with too little room for {} elements", distribution.size,
                         parts, extent),
             fmt::format("BLOCK({}) has room; CYCLIC({}) deals out further turns", even, distribution.size));
-    return distribution.size;
+    return std::min(distribution.size, most);
+}
+
+/// The parts of all dimensions together, which are nodes or threads.
+std::uint32_t product_of(std::uint64_t parts, std::uint32_t of_next, const char* what) {
+    if (parts * of_next > std::numeric_limits<std::uint32_t>::max())
+        throw Error(fmt::format("a layout has more than 4294967295 {}", what),
+                    "deal its dimensions out to fewer parts");
+    return static_cast<std::uint32_t>(parts * of_next);
 }
 
 /// The first index from `from` on that is among the references, or one above them.
@@ -128,8 +139,8 @@ Layout::Layout(const std::vector<Dimension>& dimensions) {
                             given.thread_parts};
         levels.within(0);  // the part that has the most
         dimensions_.push_back(levels);
-        nodes_ *= given.node_parts;
-        threads_ *= given.thread_parts;
+        nodes_ = product_of(nodes_, given.node_parts, "nodes");
+        threads_ = product_of(threads_, given.thread_parts, "threads");
     }
 }
 

@@ -25,12 +25,12 @@ public:
     /// A message is received.
     std::uint64_t receive(std::int64_t cost) {
         received_ += cost;
-        return received_ < window / 4 ? 0 : tell(received_);
+        return received_ < window / 4 ? early() : tell(received_);
     }
     /// A receive that was begun gets its message.
     std::uint64_t hold(std::int64_t cost) {
         held_ += cost;
-        return received_ + held_ < window / 4 * 3 ? 0 : tell(received_ + held_);
+        return early();
     }
     /// It is ended.
     std::uint64_t end_held(std::int64_t cost) {
@@ -47,6 +47,9 @@ public:
 private:
     static constexpr std::int64_t window = Endpoint::window;
 
+    /// Invariant: after each call the sender has room for a message of any size, or other messages are under
+    /// way that will be received or held.
+    std::uint64_t early() { return received_ + held_ < window / 4 * 3 ? 0 : tell(received_ + held_); }
     std::uint64_t tell(std::int64_t cost) {
         received_ -= cost;
         return static_cast<std::uint64_t>(cost);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -178,10 +179,19 @@ bool Endpoint::send_now(Worker& worker, Address to, std::uint64_t tag, std::span
     Envelope envelope{.tag = tag, .bytes = bytes.size()};
     Passage passage;
     if (!take_room(worker, to, envelope, passage)) return false;
-    if (to.node == worker.id.node) {
-        arrive_here(worker, passage, envelope, [bytes](Message& message) { message.data.assign(bytes); });
-    } else {
+    if (to.node != worker.id.node) {
         post_message(worker, to, envelope, bytes);
+        return true;
+    }
+    // The bytes may lie in a page that is not here, and no lock may be held while that comes.
+    std::uint64_t word = 0;
+    if (bytes.size() == sizeof word) {
+        std::memcpy(&word, bytes.data(), sizeof word);
+        arrive_here(worker, passage, envelope,
+                    [&](Message& message) { message.data.assign(bytes_of(word)); });
+    } else {
+        Parcel data(bytes);
+        arrive_here(worker, passage, envelope, [&](Message& message) { message.data = std::move(data); });
     }
     return true;
 }

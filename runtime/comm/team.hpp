@@ -87,7 +87,9 @@ public:
             a = Combine{}(a, b);
             std::memcpy(into, &a, sizeof(T));
         };
-        Event& all = arrive(caller.worker(), member, bytes_of(value), apply);
+        // It may lie in a page that is not here, and no lock may be held while that comes.
+        const T mine = value;
+        Event& all = arrive(caller.worker(), member, bytes_of(mine), apply);
         caller.wait(all);
         T result;
         const std::span<const std::byte> bytes = result_of(all);

@@ -231,6 +231,14 @@ public:
     /// deque.
     void drop_tasks();
 
+    /// A handler that this worker has run has failed: the run ends with that error.
+    void note_failure(const std::exception_ptr& failure) {
+        if (!failure_) failure_ = failure;
+    }
+
+    /// Of a run that ends early: this worker begins nothing any more. True if it has said so before.
+    bool note_end() { return std::exchange(ended_, true); }
+
     Deque& deque() { return deque_; }
     const Deque& deque() const { return deque_; }
 
@@ -429,7 +437,8 @@ private:
     PollPace pace_;                   ///< where it polls in passing
     std::optional<RankedTask> kept_;  ///< set only while a ranked task ends and nothing else is on the stack
     std::deque<Waiter> waiters_;      ///< of tasks that wait, the innermost last
-    std::exception_ptr failure_;      ///< the first error above a task that waited
+    std::exception_ptr failure_;      ///< the first error above a task that waited, or of its handlers
+    bool ended_ = false;
     ForkRules rules_;
     std::unique_ptr<Recording> recording_;  ///< as long as there is a recorder
 };

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "host/machine.hpp"
+#include "runtime/native/thread_priority.hpp"
 
 namespace heddle::native {
 
@@ -38,7 +40,10 @@ void IoThreads::run(std::function<void()> call) {
     changed_.notify_one();
 }
 
+// The thread that starts this one is a worker, which has one core, or a receiver, which runs before others.
 void IoThreads::serve() {
+    (void)host::bind_to_all_cores();  // one that stays where it is costs speed only
+    run_like_first_thread();
     std::unique_lock lock(mutex_);
     for (;;) {
         ++idle_;

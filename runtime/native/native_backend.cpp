@@ -125,6 +125,7 @@ void NativeBackend::run(const runtime::NodeFactory& make_node) {
     } catch (...) {
         state.release(true);
         state.join();
+        state.end_transport();
         throw;
     }
     state.release(started != Started::begun);
@@ -135,13 +136,18 @@ void NativeBackend::run(const runtime::NodeFactory& make_node) {
     if (!state.transport) return;
     if (started == Started::over) state.transport->leave();
     const bool ended_well = started == Started::begun && state.end_well();
-    state.transport.reset();  // ends its threads, which may be delivering a late message and use these
-    state.polled = nullptr;
-    state.threaded = nullptr;
+    state.end_transport();
     if (started == Started::over) return state.note_over();
     state.clock_error = state.coordination->clock_error();
     state.hosts = state.coordination->hosts();
     if (!ended_well) state.throw_lost();
+}
+
+/// Ends its threads, which may be delivering a late message: before what they use goes.
+void NativeBackend::State::end_transport() {
+    transport.reset();
+    polled = nullptr;
+    threaded = nullptr;
 }
 
 Coordination::Started NativeBackend::State::start_transport() {

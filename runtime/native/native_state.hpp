@@ -89,6 +89,7 @@ struct NativeBackend::State {
     std::vector<unsigned> cores_of_threads() const;
     void start_threads();
     Coordination::Started start_transport();
+    void end_transport();
     void release(bool cancel);
     bool await_release();
     void join();

@@ -280,8 +280,10 @@ void Reception::worker_leaves() {
 /// Without the mutex meanwhile.
 void Reception::sleep(Parker& parker, Deadline until, std::unique_lock<std::mutex>& lock) {
     worker_looks_ = false;
-    lock.unlock();
+    // Before it gives the mutex back: a thread that takes that to write large data must know whether it may
+    // let the peers not tell.
     arrivals_.worker_begins_to_sleep();
+    lock.unlock();
     if (parker.go_elsewhere()) {
         arrivals_.ask_as_worker(seen_, until);
         parker.come_back();

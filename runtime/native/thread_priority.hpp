@@ -10,6 +10,9 @@ namespace heddle::native {
 /// a limit (ulimit -e). False: the system has refused, and nothing has changed.
 bool run_before_others();
 
+/// The calling thread has what the process's first thread has, whichever thread has started it.
+void run_like_first_thread();
+
 /// Lets other threads have the caller's core. A thread that runs before them sleeps for some microseconds,
 /// because the system would choose it again.
 void give_core_away();
