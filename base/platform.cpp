@@ -229,6 +229,7 @@ void check(Platform& platform) {
         throw Error("a negative latency or gap", "times are zero or above");
     }
     complete_networks(platform);
+    complete_link_events(platform);
     if (!platform.file.empty())
         return;  // the file says how many nodes there are, and what the network looks like
     complete_nodes(platform);

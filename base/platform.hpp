@@ -277,8 +277,11 @@ std::vector<std::uint32_t> cluster_of_nodes(const std::vector<std::uint32_t>& cl
 /// `shape` and `cables`. Throws Error.
 void complete(Platform& platform);
 
-/// Checks sockets, factors, noise and events, and puts the events in the order of time. Part of `complete`;
-/// where a file states the counts, to be called when they are known. Throws Error.
+/// Checks sockets, factors, noise and events of nodes, and puts these in the order of time. Part of
+/// `complete`; where a file states the counts, to be called when they are known. Throws Error.
 void complete_nodes(Platform& platform);
+
+/// Puts the events of links in the order of time, and checks them. Part of `complete`. Throws Error.
+void complete_link_events(Platform& platform);
 
 }  // namespace heddle

@@ -153,6 +153,9 @@ void complete_nodes(Platform& platform) {
     check_noise(platform.noise.task, "task");
     put_in_order(platform.events);
     check_events(platform);
+}
+
+void complete_link_events(Platform& platform) {
     put_in_order(platform.link_events);
     check_events_of_links(platform.link_events);
 }

@@ -445,6 +445,7 @@ void SimMachine::stop(Time now) {
 void SimMachine::refuse_endless_stop(Time now) {
     if (nodes_.front().pace.after(now, Time::zero()) != never || lane_.switchboard.failure) return;
     for (const SimNode& node : nodes_) {
+        if (!node.begun) continue;  // it has no work
         const auto left =
             std::ranges::count_if(node.workers, [](const SimWorker& worker) { return !worker.finished; });
         const bool messages = node.sender_free == never || node.received;

@@ -62,7 +62,9 @@ void SimMachine::send_on(Context& caller, NodeId to, runtime::Bytes&& bytes, run
         caller.recorder->sending(note_of(message), sender.sender_free - cost, sender.sender_free);
     // After it has been put down: the window in which it departs may not be the one in which the caller goes
     // on.
-    if (world_.single_module) caller.charge(sender.sender_free - caller.clock);
+    // A stop on the way is no part of what the worker does: it comes to it by itself (cross_stop).
+    if (world_.single_module)
+        caller.charge(sender.pace.running(sender.sender_free) - sender.pace.running(caller.clock));
 }
 
 /// The caller pays, while other workers send too. So departures are not in the order of the calls.

@@ -78,6 +78,11 @@ void add_ways(PlatformSummary& summary, BuiltNetworks& networks) {
             add_route(summary, facts, latency_sum);
         }
     }
+    if (summary.pairs == 0) {  // all nodes are on one machine
+        summary.latency_min = {};
+        summary.bandwidth_min = 0;
+        return;
+    }
     summary.latency_mean = from_seconds(latency_sum / static_cast<double>(summary.pairs));
 }
 

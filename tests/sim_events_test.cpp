@@ -221,6 +221,23 @@ TEST(SimEvents, WhatAStoppedNodeIsSendingDepartsAfterItsReturn) {
     EXPECT_EQ(deliveries, (std::vector<Time>{us(12), us(107)}));
 }
 
+// Without modules the worker sends, 10 us each: stopped from 15 to 100 us, in the second message.
+TEST(SimEvents, AWorkerThatSendsIsLateByTheStopOnce) {
+    Platform platform = ideal(2);
+    platform.overheads.message_send = us(10);
+    platform.events = {stop(us(15), 0), go_on(us(100), 0)};
+    Time after{};
+    run(platform,
+        [&](Script&, Context& context) {
+            if (context.id.node != 0) return;
+            for (int i = 0; i < 2; ++i) send(context, 1, 0);
+            compute(context, busy(us(3)));
+            after = now(context);
+        },
+        {}, {.single_module = true});
+    EXPECT_EQ(after, us(100 + 5 + 3));
+}
+
 // A wake-up of 5 us that begins at 1 us: stopped from 2 to 10 us, woken at 14.
 TEST(SimEvents, AWakeUpStopsToo) {
     Platform platform = ideal(1, 2);
@@ -259,6 +276,13 @@ TEST(SimEvents, ANodeThatStopsForEverWithWorkLeftEndsTheRunWithAnError) {
                              compute(context, busy(us(10)));
                          }),
                 HasSubstr("deadlock: node 1 stopped for ever"));
+}
+
+TEST(SimEvents, ANodeThatNeverJoinsMayStopForEver) {
+    Platform platform = ideal(2, 2);
+    platform.nodes_at_start = 1;
+    platform.events = {stop(us(4), 1)};
+    EXPECT_EQ(error_of(platform, ten_microseconds), "no error");
 }
 
 TEST(SimEvents, ANodeThatHasFinishedMayStopForEver) {

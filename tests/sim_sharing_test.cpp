@@ -117,6 +117,23 @@ TEST(SimSharing, MessagesFromAllToAllArriveAsInSimGrid) {
     expect_as_in_simgrid(ideal(9), all_to_all(9));
 }
 
+// Node 1 sends by one wide link what ends on two narrow ones, of which one has other messages too.
+TEST(SimSharing, AWideLinkFeedsNarrowOnesAtTheirRates) {
+    for (const double wide : {1.0, 2.0, 10.0, 1000.0}) {
+        Platform platform = ideal(4);
+        platform.link_events = {{Time{}, "link-1_UP", wide, {}, {}}};
+        const std::vector<Sent> all{{Time{}, 0, 2, 20000}, {Time{}, 1, 2, 20000}, {Time{}, 1, 3, 20000}};
+        const Outcome outcome = sent_on(platform, Contention::exact, all);
+        const Time alone = us(2) + us(20), shared = us(2) + us(40);
+        const std::vector<Time> expected{shared, shared, wide > 1 ? alone : shared};
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            EXPECT_NEAR(static_cast<double>(outcome.arrivals[i].count()),
+                        static_cast<double>(expected[i].count()), 10)
+                << i << ", " << wide;
+        }
+    }
+}
+
 // The nearer of two senders gets more of the link: SimGrid shares it in proportion to 1 / latency.
 TEST(SimSharing, NearMessagesGetMoreOfALinkAsInSimGrid) {
     Platform platform = ideal(16);

@@ -21,7 +21,7 @@ constexpr double lv08_window = 4194304;  // bytes
 
 // Where links change, how wide they are is no part of how they are shared (weight-S): SimGrid takes links of
 // the acknowledgements for links of the flow then, and aborts where that gets negative.
-std::vector<std::string> command_line(const Platform& platform, double latency) {
+std::vector<std::string> command_line(const Platform& platform, double latency, Sharing sharing) {
     const Factors factor = factors(platform.network.cost_model);
     const bool lv08 = platform.network.cost_model == heddle::Network::CostModel::LV08;
     const double weight = lv08 && platform.link_events.empty() ? lv08_weight : 0;
@@ -40,7 +40,7 @@ std::vector<std::string> command_line(const Platform& platform, double latency) 
         fmt::format("--cfg=network/weight-S:{}", weight),
         fmt::format("--cfg=network/TCP-gamma:{}", factor.window),
         fmt::format("--cfg=network/crosstraffic:{}", lv08 ? "yes" : "no"),
-        "--cfg=network/optim:Lazy",
+        sharing == Sharing::changed ? "--cfg=network/optim:Lazy" : "--cfg=network/optim:Full",
         fmt::format("--cfg={}:1e-12", precision),
         fmt::format("--cfg={}:1e-5", work_precision),
         "--log=root.thresh:warning",
@@ -55,8 +55,8 @@ Factors factors(heddle::Network::CostModel cost_model) {
     return {};
 }
 
-simgrid::s4u::Engine* start_engine(const Platform& platform, double latency) {
-    std::vector<std::string> words = command_line(platform, latency);
+simgrid::s4u::Engine* start_engine(const Platform& platform, double latency, Sharing sharing) {
+    std::vector<std::string> words = command_line(platform, latency, sharing);
     std::vector<char*> arguments;
     arguments.reserve(words.size() + 1);
     for (std::string& word : words) arguments.push_back(word.data());

@@ -3,6 +3,8 @@
 
 #include <simgrid/forward.h>
 
+#include <cstdint>
+
 #include "base/platform.hpp"
 
 namespace heddle::sim {
@@ -20,9 +22,13 @@ struct Factors {
 
 Factors factors(heddle::Network::CostModel cost_model);
 
+/// What SimGrid computes anew when flows begin or end: the links of these and what depends on them, or all.
+enum class Sharing : std::uint8_t { changed, whole };
+
 /// LV08 is SimGrid's default network model, as it is; CM02 without the traffic of acknowledgements and
 /// without a window, so that latency and bandwidth are what was written. `latency`: the part of it that
 /// SimGrid sees. Once in the life of a process.
-simgrid::s4u::Engine* start_engine(const Platform& platform, double latency);
+simgrid::s4u::Engine* start_engine(const Platform& platform, double latency,
+                                   Sharing sharing = Sharing::changed);
 
 }  // namespace heddle::sim

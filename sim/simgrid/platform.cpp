@@ -55,6 +55,11 @@ struct Machinery {
             return std::tie(a.start, a.from, a.id) > std::tie(b.start, b.from, b.id);
         }
     };
+    /// A flow that begins with another on one first link.
+    struct Together {
+        double at = 0;
+        std::vector<s4u::Link*> links;
+    };
     struct Running {
         s4u::CommPtr comm;  // SimGrid wants it kept until it has finished
         std::uint64_t id;
@@ -78,14 +83,49 @@ struct Machinery {
 
     /// Goes on until `target` (in seconds; -1: without end) or until flows end.
     void run(double target) {
-        while (ended_now.empty() && (target < 0 || s4u::Engine::get_clock() < target)) {
-            engine->run_until(target);  // stops within 10 us of its target where an event lies there
-        }
+        if (target < 0 || s4u::Engine::get_clock() < target) share_anew();
+        go_on(target);
         vetoed.clear();
         finished.clear();
     }
+    void go_on(double target) {
+        while (ended_now.empty() && (target < 0 || s4u::Engine::get_clock() < target)) {
+            engine->run_until(target);  // stops within 10 us of its target where an event lies there
+        }
+    }
+
+    // Invariant: SimGrid shares all links of the flows that it has. Of flows that begin together on one first
+    // link it looks at that link once, and at the other links of one of these flows only
+    // (System::update_modified_cnst_set_from_variable, in all versions until 4.1): the rates of the others
+    // would ignore their narrower links. It looks at a link whose bandwidth is set anew.
+    void share_anew() {
+        begun.clear();
+        std::ranges::sort(begun_together, {}, &Together::at);
+        for (; !begun_together.empty() && ended_now.empty(); begun_together.erase(begun_together.begin())) {
+            const double now = s4u::Engine::get_clock();
+            go_on(std::max(begun_together.front().at, std::nextafter(now, now + 1)));
+            for (s4u::Link* link : begun_together.front().links) link->set_bandwidth(link->get_bandwidth());
+        }
+    }
+
+    void note_begin(const FlowStart& flow) {
+        constexpr double together = 2e-12;  // what is nearer is one moment for SimGrid
+        std::vector<s4u::Link*> route;
+        double latency = 0;
+        hosts[flow.from]->route_to(hosts[flow.to], route, &latency);
+        if (route.empty()) return;
+        const double at = s4u::Engine::get_clock() + latency * latency_kept * factor.latency;
+        std::vector<double>& others = begun[route.front()];
+        if (std::ranges::any_of(others, [at](double other) { return std::abs(at - other) <= together; })) {
+            if (factor.window > 0)
+                hosts[flow.to]->route_to(hosts[flow.from], route, nullptr);  // LV08's acknowledgements
+            begun_together.push_back({at, std::move(route)});
+        }
+        others.push_back(at);
+    }
 
     void start(const FlowStart& flow) {
+        note_begin(flow);
         auto comm =
             s4u::Comm::sendto_async(hosts[flow.from], hosts[flow.to], std::max<std::uint64_t>(flow.bytes, 1));
         const s4u::Activity* key = comm.get();
@@ -134,6 +174,9 @@ struct Machinery {
     Time early{};
     std::priority_queue<FlowStart, std::vector<FlowStart>, Later> waiting;
     std::unordered_map<const s4u::Activity*, Running> running;  // never iterated over
+    /// When the flows that are started now begin to flow, by their first links. Never iterated over.
+    std::unordered_map<const s4u::Link*, std::vector<double>> begun;
+    std::vector<Together> begun_together;
     std::vector<FlowEnd> ended_now;
     std::vector<s4u::CommPtr> finished;
     std::set<s4u::Activity*> vetoed;
@@ -410,7 +453,7 @@ Time BuiltPlatform::quiet_until() const {
 
 std::vector<FlowEnd> replay_alone(const Platform& platform, std::span<const FlowStart> flows) {
     constexpr double all = 1;
-    const s4u::Engine* engine = start_engine(platform, all);
+    const s4u::Engine* engine = start_engine(platform, all, Sharing::whole);
     const std::vector<s4u::Host*> hosts = build(*engine, platform);
     const SimgridLinks links(*engine, platform.link_events);
     const bool latency = factors(platform.network.cost_model).changes_latency;
