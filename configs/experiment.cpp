@@ -427,7 +427,10 @@ Platform read_platform_text(const std::string& text, const std::string& file,
         root = std::move(whole);
     }
     expand_shorthands(root);
-    for (const Override& given : overrides) apply(root, given);
+    for (const Override& given : overrides) {
+        apply(root, given);
+        expand_shorthands(root);
+    }
     add_platform_base(root);
     Experiment experiment = start(file);
     Value only;

@@ -412,6 +412,10 @@ TEST(Config, APlatformIsReadFromAnExperimentOrAlone) {
         EXPECT_EQ(platform.nodes, 4U);
         EXPECT_EQ(platform.cores, 2U);
         EXPECT_EQ(platform.network.topology, Network::Topology::torus);
+        const Platform ideal = read_platform(path, {parse_override("platform.overheads=none")});
+        EXPECT_NE(platform.overheads.fork, Time::zero());
+        for (const auto& [name, time] : overheads_by_name(ideal.overheads))
+            EXPECT_EQ(time, Time::zero()) << name;
     }
     std::filesystem::remove_all(folder);
 }
