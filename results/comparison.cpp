@@ -142,6 +142,7 @@ void judge(std::vector<Line>& lines, const std::vector<std::vector<double>>& sam
     lines[*best].ratio = 1;
     std::vector<std::size_t> rivals;
     std::vector<double> p;
+    std::vector<double> least;  // that so many runs can have
     for (std::size_t i = 0; i < lines.size(); ++i) {
         if (i == *best || samples[i].empty()) continue;
         const double of = lines[*best].median_seconds;
@@ -153,16 +154,17 @@ void judge(std::vector<Line>& lines, const std::vector<std::vector<double>>& sam
         }
         rivals.push_back(i);
         p.push_back(mann_whitney(samples[*best], samples[i]));
+        least.push_back(mann_whitney_least(samples[*best].size(), samples[i].size()));
     }
     const std::vector<double> adjusted = holm(p);
+    const std::vector<double> least_adjusted = holm(least);
     for (std::size_t k = 0; k < rivals.size(); ++k) {
         Line& line = lines[rivals[k]];
-        const double least = mann_whitney_least(samples[*best].size(), samples[rivals[k]].size());
         line.p_value = adjusted[k];
         const bool significant = adjusted[k] < level;
         // Few very long runs may move a mean rank and a median in opposite directions. Then neither is worse.
         const bool longer = ranks_higher(samples[rivals[k]], samples[*best]);
-        const bool testable = least * static_cast<double>(rivals.size()) < level;
+        const bool testable = least_adjusted[k] < level;
         line.standing = significant && longer     ? Standing::worse
                         : significant || testable ? Standing::undecided
                                                   : Standing::untested;

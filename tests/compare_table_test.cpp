@@ -16,6 +16,7 @@ namespace {
 using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Outcome right(double makespan, std::optional<double> bound = std::nullopt) {
     Outcome outcome;
@@ -91,6 +92,20 @@ TEST(Comparison, SaysWhichDifferencesAreMoreThanChance) {
     EXPECT_NEAR(lines[0].p_value.value(), 2 * 2.0 / 252, 1e-12);  // twice: two rivals (Holm)
     EXPECT_EQ(lines[2].standing, Standing::undecided);
     EXPECT_EQ(lines[2].lower_bound_seconds, 0.75);
+}
+
+// Once the third is known to be worse, four runs and four could show that the second is.
+TEST(Comparison, EnoughRunsAreJudgedByWhatHolmsCorrectionLeaves) {
+    const auto standing_of_second = [](const std::vector<double>& second) {
+        const Comparison comparison = compare("", {"key"},
+                                              {contender({"a"}, {1, 2, 3, 4}), contender({"b"}, second),
+                                               contender({"c"}, {10, 11, 12, 13, 14, 15, 16, 17, 18})});
+        EXPECT_EQ(comparison.groups[0].lines[2].standing, Standing::worse);
+        EXPECT_THAT(cli::comparison_table(comparison), Not(HasSubstr("More runs are needed")));
+        return comparison.groups[0].lines[1].standing;
+    };
+    EXPECT_EQ(standing_of_second({5, 6, 7, 8}), Standing::worse);
+    EXPECT_EQ(standing_of_second({3.5, 6, 7, 8}), Standing::undecided);
 }
 
 TEST(Comparison, SixRunsHaveAnInterval) {
