@@ -145,6 +145,22 @@ GraphFile read_as_written(const std::string& path, const ReadOptions& options) {
 }
 
 }  // namespace
+/// The graph in flops and bytes, where the caller states what a unit of its weights stands for. A weight that
+/// the file leaves out is one unit.
+DataGraph in_units(const DataGraph& graph, const ReadOptions& options) {
+    const auto scaled = [](std::vector<double> weights, std::size_t count, double unit) {
+        if (unit == 1) return weights;
+        if (weights.empty()) weights.assign(count, 1);
+        for (double& weight : weights) weight *= unit;
+        return weights;
+    };
+    return {
+        graph.rows_begin(), graph.all_neighbours(),
+        scaled(graph.all_edge_weights(), graph.all_neighbours().size(), options.bytes_per_weight_unit),
+        scaled(graph.all_work(), graph.data() * graph.constraints(), options.flops_per_time_unit.value_or(1)),
+        graph.constraints()};
+}
+
 
 GraphFile read_task_graph(const std::string& path, const ReadOptions& options) {
     try {
@@ -183,7 +199,8 @@ DataGraph read_data_graph(const std::string& path, const ReadOptions& options) {
     const Format format = options.format ? *options.format : detect_format(path);
     if (!is_undirected(format)) return read_task_graph(path, options).data_graph();
     const SourceText source = SourceText::read(path);
-    DataGraph graph = format == Format::metis ? read_metis(source) : read_mesh(source);
+    const DataGraph graph =
+        in_units(format == Format::metis ? read_metis(source) : read_mesh(source), options);
     try {
         for (std::size_t i = 0; i < graph.constraints(); ++i)
             check_weight_sum(graph.total_work(i), "the weight of all data");

@@ -94,6 +94,20 @@ TEST_F(PartitionVerb, ATaskGraphIsCutByItsData) {
               30);
 }
 
+TEST_F(PartitionVerb, UnitsHoldForMetisFilesToo) {
+    const std::string weighted = file("w.graph", "3 2 001\n2 5\n1 5 3 7\n2 7\n");
+    const std::string mesh = file("a.mesh", "2\n1 2 3\n2 3 4\n");
+    const auto cut = [](const std::string& path, const std::string& parts, std::vector<std::string> more) {
+        more.insert(more.begin(), {"partition", path, "--partitioner", "block", "--parts", parts, "--json"});
+        return parsed(more)["cut"];
+    };
+    EXPECT_EQ(cut(weighted, "3", {}), 12);
+    EXPECT_EQ(cut(weighted, "3", {"--bytes-unit", "10B"}), 120);
+    EXPECT_EQ(cut(weighted, "3", {"--time-unit", "2f"}), 12);
+    EXPECT_EQ(cut(graph(), "2", {"--bytes-unit", "10B"}), 10);
+    EXPECT_EQ(cut(mesh, "2", {"--bytes-unit", "10B"}), 10);
+}
+
 TEST_F(PartitionVerb, TheOptionsReachThePartitioner) {
     const std::string mesh = "stencil_2d:width=24,height=24,steps=3";
     const auto settings = [&](const std::string& name, std::vector<std::string> more) {
