@@ -102,6 +102,7 @@ Format detect_format(const std::string& path) {
     std::string beginning(beginning_bytes, '\0');
     file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
     beginning.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+    remove_byte_order_mark(beginning);
     if (beginning.empty() && read_input(path).empty())  // which refuses a directory, too
         throw Error("nothing in it", "is it the right file? it holds a task graph or a program's data",
                     {path, 0});
@@ -144,7 +145,6 @@ GraphFile read_as_written(const std::string& path, const ReadOptions& options) {
     }
 }
 
-}  // namespace
 /// The graph in flops and bytes, where the caller states what a unit of its weights stands for. A weight that
 /// the file leaves out is one unit.
 DataGraph in_units(const DataGraph& graph, const ReadOptions& options) {
@@ -161,6 +161,7 @@ DataGraph in_units(const DataGraph& graph, const ReadOptions& options) {
         graph.constraints()};
 }
 
+}  // namespace
 
 GraphFile read_task_graph(const std::string& path, const ReadOptions& options) {
     try {

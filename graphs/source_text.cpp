@@ -24,7 +24,14 @@ bool is_blank(char c) {
 }  // namespace
 
 SourceText SourceText::read(const std::string& path) {
-    return {path, read_input(path)};
+    SourceText source{path, read_input(path)};
+    remove_byte_order_mark(source.text);
+    return source;
+}
+
+void remove_byte_order_mark(std::string& text) {
+    constexpr std::string_view mark = "\xEF\xBB\xBF";
+    if (text.starts_with(mark)) text.erase(0, mark.size());
 }
 
 double number_in(std::string_view word, std::string_view what, const Location& where) {

@@ -16,7 +16,7 @@ struct SourceText {
     std::string path;
     std::string text;
 
-    /// Throws Error where the file cannot be read.
+    /// Without the byte order mark, if the file begins with one. Throws Error where it cannot be read.
     static SourceText read(const std::string& path);
 
     Location at(int line) const { return {path, line}; }
@@ -24,6 +24,8 @@ struct SourceText {
         throw Error(message, advice, at(line));
     }
 };
+
+void remove_byte_order_mark(std::string& text);
 
 /// A word as a number, 0 or more and finite. `what` is named in the Error: `the weight of task 3`.
 double weight_in(std::string_view word, std::string_view what, const Location& where);

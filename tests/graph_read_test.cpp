@@ -54,6 +54,11 @@ TEST_F(ReadGraph, StgHasWorkAndNoBytes) {
         "task 0 0 -> task 1 0, task 2 0; task 1 5 -> task 2 0, task 3 0; task 2 7 -> task 3 0; task 3 0");
     // In some files the first line counts the dummies too.
     EXPECT_EQ(read("b.stg", "3\n0 0 0\n1 5 1 0\n2 0 1 1\n").graph.tasks(), 3U);
+    EXPECT_EQ(read("c.stg",
+                   "\xEF\xBB\xBF"
+                   "3\n0 0 0\n1 5 1 0\n2 0 1 1\n")
+                  .graph.tasks(),
+              3U);
 }
 
 TEST_F(ReadGraph, DotHasNamesWeightsChainsAndComments) {
@@ -270,6 +275,10 @@ TEST_F(ReadGraph, FormatsAreToldByNameOrContentOrByHand) {
         return detect_format(file(name, text));
     };
     EXPECT_EQ(detected("a", "# c\n  50\n0 0 0\n"), Format::stg);
+    EXPECT_EQ(detected("a",
+                       "\xEF\xBB\xBF"
+                       "50\n0 0 0\n"),
+              Format::stg);
     EXPECT_EQ(detected("b", "% c\n3 2\n"), Format::metis);
     EXPECT_EQ(detected("c.txt", "\n#tasks\n"), Format::hetero);
     EXPECT_EQ(detected("d.txt", "<?xml"), Format::dax);
