@@ -81,7 +81,8 @@ std::optional<WorkerGrid> grid_of(const PartitionOptions& options) {
     return grid;
 }
 
-/// Of each part; the list begins again if it is shorter. Empty: all alike.
+/// Of each part; the list begins again if it is shorter. Empty: all alike. Throws Error, also if there are
+/// more speeds than parts.
 std::vector<double> speeds_of(const PartitionOptions& options, std::size_t parts) {
     if (options.speeds.empty()) return {};
     std::vector<double> stated;
@@ -92,6 +93,9 @@ std::vector<double> speeds_of(const PartitionOptions& options, std::size_t parts
     }
     if (*std::max_element(stated.begin(), stated.end()) > 1e9)
         throw Error("a speed is above 1e9", "speeds are relative to each other: 1,0.5", {"--speeds", 0});
+    if (stated.size() > parts)
+        throw Error(fmt::format("{} speeds for {} parts", stated.size(), parts),
+                    "state one for each part, or fewer: then the list begins again", {"--speeds", 0});
     std::vector<double> speeds;
     for (std::size_t i = 0; i < parts; ++i) speeds.push_back(stated[i % stated.size()]);
     return speeds;

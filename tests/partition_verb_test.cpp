@@ -212,6 +212,8 @@ TEST_F(PartitionVerb, MistakesOnTheCommandLineAreNamed) {
          "-0.1 is out of range; expected 0 to 1000"},
         {{good, "--partitioner", "block", "--parts", "2", "--seed", "x"},
          "--seed: seed: expected a whole number"},
+        {{good, "--partitioner", "block", "--parts", "2", "--speeds", "1,1,9"},
+         "--speeds: 3 speeds for 2 parts; state one for each part, or fewer"},
         {{good, "--partitioner", "metis", "--parts", "2", "--set", "objective"}, "expected KEY=VALUE"},
         {{good, "--partitioner", "metis", "--parts", "2", "--set", "objectiv=cut"},
          "unknown key \"objectiv\"; did you mean \"objective\"?"},
