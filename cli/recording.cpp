@@ -11,6 +11,7 @@
 #include "base/units.hpp"
 #include "cli/option_rules.hpp"
 #include "cli/text_table.hpp"
+#include "configs/output_files.hpp"
 
 namespace heddle::cli {
 
@@ -18,9 +19,18 @@ namespace {
 
 constexpr std::uint64_t tasks_max_default = 1'000'000;
 
+void refuse_output_as(const std::string& file, const char* option, const configs::Experiment& experiment) {
+    for (const configs::NamedOutput& output : configs::output_files(experiment)) {
+        if (same_file(file, output.path))
+            throw Error(fmt::format("{} and {} are both {}", output.key, option, file),
+                        "name another file for one of them", output.where);
+    }
+}
+
 }  // namespace
 
-void check_recording(const RecordingOptions& options, const configs::Experiment& experiment) {
+void check_recording(const RecordingOptions& options, const configs::Experiment& experiment,
+                     const std::string& out) {
     if (options.tasks_max && !options.any())
         throw Error("--tasks-max limits a record, and none is wanted",
                     "add --trace FILE, --tasks FILE, --gantt or --record");
@@ -30,6 +40,9 @@ void check_recording(const RecordingOptions& options, const configs::Experiment&
     if (same_file(options.trace, options.tasks))
         throw Error(fmt::format("--trace and --tasks are both {}", options.tasks),
                     "name another file for one of them");
+    refuse_output_as(options.trace, "--trace", experiment);
+    refuse_output_as(options.tasks, "--tasks", experiment);
+    configs::refuse_output_among_results(experiment, out);
     if (experiment.repeat == 1 || !options.any()) return;
     const char* option = !options.trace.empty()   ? "--trace"
                          : !options.tasks.empty() ? "--tasks"

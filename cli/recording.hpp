@@ -27,8 +27,9 @@ struct RecordingOptions {
 void add_recording_options(CLI::App& verb, RecordingOptions& options);
 
 /// Throws Error if several runs would be recorded, if none is and the record has a limit, or if a file would
-/// replace another one of this run.
-void check_recording(const RecordingOptions& options, const configs::Experiment& experiment);
+/// replace another one of this run, whose results go to `out` (empty: nowhere).
+void check_recording(const RecordingOptions& options, const configs::Experiment& experiment,
+                     const std::string& out);
 
 /// The recorder of this process's part of one run.
 class RunRecording {

@@ -257,7 +257,7 @@ std::optional<configs::Experiment> read_experiment(const RunOptions& options, Pa
             }
         }
         if (!options.resolve) settle(experiment, part);
-        check_recording(options.recording, experiment);
+        check_recording(options.recording, experiment, options.out);
     } catch (const Error&) {
         const auto step = native::job_step();
         const bool alone = step && !part.launched;

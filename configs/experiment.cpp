@@ -14,6 +14,7 @@
 #include "base/output_file.hpp"
 #include "base/paths.hpp"
 #include "configs/fields.hpp"
+#include "configs/output_files.hpp"
 #include "configs/platform_base.hpp"
 #include "configs/policy_settings.hpp"
 #include "partitioners/partitioner.hpp"
@@ -225,13 +226,11 @@ private:
 void check_paths(const Experiment& experiment) {
     const std::vector<std::string> inputs = files_read(experiment);
     std::ranges::for_each(inputs, expect_utf8);
-    for (const Setting& setting : experiment.settings.declared()) {
-        if (setting.kind != SettingKind::output_path || !experiment.settings.stated(setting.name)) continue;
-        const std::string output = experiment.settings.path(setting.name);
-        expect_utf8(output);
-        if (replaces_one_of(output, inputs))
-            throw Error(fmt::format("workload.{} is {}, which the run reads", setting.name, output),
-                        "name another file for the output", experiment.settings.where(setting.name));
+    for (const NamedOutput& output : output_files(experiment)) {
+        expect_utf8(output.path);
+        if (replaces_one_of(output.path, inputs))
+            throw Error(fmt::format("{} is {}, which the run reads", output.key, output.path),
+                        "name another file for the output", output.where);
     }
 }
 

@@ -180,6 +180,28 @@ TEST_F(Verbs, AnOutputThatWouldReplaceAnInputIsRefused) {
     EXPECT_EQ(read(tasks), one);
 }
 
+TEST_F(Verbs, AnOutputOfTheWorkloadIsNoOtherOutputOfTheRun) {
+    file("a.fa", ">a\nACGT\n");
+    const std::string yaml =
+        file("a.yaml", "workload: {name: atgc, a: a.fa, b: a.fa, output: out/o.csv}\nbackend: inprocess\n");
+    const std::string output = folder / "out" / "o.csv";
+    std::filesystem::create_directories(folder / "out");
+    for (const std::string option : {"--tasks", "--trace"}) {
+        const Said said = heddle({"run", yaml, option, output});
+        EXPECT_EQ(said.code, 2);
+        EXPECT_THAT(said.err, HasSubstr("a.yaml:1: workload.output and " + option + " are both " + output));
+    }
+    for (const std::string& out :
+         {folder.string(), (folder / "out").string(), folder.string() + "/out/../out"}) {
+        const Said said = heddle({"run", yaml, "--out", out});
+        EXPECT_EQ(said.code, 2);
+        EXPECT_THAT(said.err, HasSubstr(output + ", in the directory of results " + out));
+    }
+    EXPECT_FALSE(std::filesystem::exists(output));
+    EXPECT_EQ(heddle({"run", yaml, "--out", folder / "out2", "--tasks", folder / "out2.csv"}).code, 0);
+    EXPECT_TRUE(std::filesystem::exists(output));
+}
+
 TEST_F(Verbs, AReportReplacesNoResultButAnEarlierPage) {
     const std::string yaml = file("a.yaml", "workload: {name: fib, n: 5}\nbackend: inprocess\n");
     const std::string results = folder / "r";
