@@ -4,6 +4,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <CLI/Validators.hpp>
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -316,8 +317,10 @@ int compare_file(const CompareOptions& options, const Plan& plan, const std::str
     outcomes = read_outcomes(plan.cells, runner.directory);
     if (missing(outcomes) == 0) return conclude(options, plan, runner.directory, outcomes, published);
     if (runner.claim)
-        std::cerr << fmt::format("no more cells to run; {} that other tasks run are missing\n",
-                                 grouped(missing(outcomes)));
+        std::cerr << fmt::format(
+            "no more cells{} to run; {} are missing, which other tasks run\n",
+            options.processes == 0 ? "" : fmt::format(" of {} processes", options.processes),
+            grouped(missing(outcomes)));
     else
         std::cerr << fmt::format("share {} of {} is finished; {} cells of others are missing\n", runner.shard,
                                  runner.shards, grouped(missing(outcomes)));
@@ -327,17 +330,31 @@ int compare_file(const CompareOptions& options, const Plan& plan, const std::str
     return bad == 0 ? success : wrong_answer;
 }
 
+/// Throws Error if --processes leaves all cells of all files out.
+void check_processes(NodeId processes, const std::vector<Plan>& plans) {
+    if (processes == 0) return;
+    std::set<NodeId> needed;
+    for (const Plan& plan : plans)
+        for (const Cell& cell : plan.cells) needed.insert(cell.processes);
+    if (!needed.contains(processes))
+        throw Error(fmt::format("--processes {}: no cell needs so many", processes),
+                    fmt::format("these need {}", fmt::join(needed, ", ")));
+}
+
 int compare(const CompareOptions& options) {
     refuse_launch("compare", "native cells are launched on as many nodes as they state");
     // A mistake in the last file is to be known before the first one runs.
     std::vector<Plan> plans;
     std::set<std::string> directories;
     for (const std::string& file : options.files) {
+        if (!options.show) expect_readable_by_cells(file);
         plans.push_back(make_plan(file, overrides_of(options.overrides)));
         if (!directories.insert(directory_of(options, plans.back())).second)
             throw Error(fmt::format("two comparisons have the name {}", plans.back().combinations.base.name),
                         "give one of them another `name`", {file, 0});
+        if (!options.show) refuse_shared_outputs(plans.back(), directory_of(options, plans.back()));
     }
+    check_processes(options.processes, plans);
     std::vector<PublishedRow> published;
     int code = success;
     for (std::size_t i = 0; i < plans.size(); ++i) {
@@ -377,7 +394,9 @@ void add_compare(CLI::App& app, Action& action) {
                    "workers.csv, timeline.csv)");
     verb->add_flag("--claim", options->claim,
                    "run only cells that no other process with this option runs; they share --out");
-    verb->add_option("--processes", options->processes, "run only cells that need so many processes");
+    verb->add_option("--processes", options->processes,
+                     "run only cells that need so many processes: natively as many as nodes, simulated one")
+        ->check(CLI::PositiveNumber);
     verb->add_flag(
         "--slurm", options->slurm,
         "write DIR/compare.slurm, a job array, and DIR/compare-N.slurm for cells of N processes; run "

@@ -3,9 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <filesystem>
 #include <map>
+#include <set>
+#include <system_error>
 
 #include "cli/worlds.hpp"
+#include "configs/output_files.hpp"
 
 namespace heddle::cli {
 
@@ -14,6 +20,17 @@ namespace {
 using configs::Backend;
 using configs::Combination;
 using configs::Experiment;
+
+/// A compared value for the command line. A path of the file is relative to that file; on the command line to
+/// the working directory. The name of an output belongs to what names a cell: it stays relative if it is so.
+std::string value_for_cell(const Experiment& experiment, const configs::Override& given) {
+    namespace fs = std::filesystem;
+    std::string shown = configs::path_shown(experiment, given.key, given.value);
+    const auto outputs = configs::output_files(experiment);
+    const bool is_output = std::ranges::find(outputs, given.key, &configs::NamedOutput::key) != outputs.end();
+    if (!is_output || fs::path(given.value).is_absolute() || !fs::path(shown).is_absolute()) return shown;
+    return fs::path(shown).lexically_relative(fs::current_path()).string();
+}
 
 /// The command that runs one cell: what people would type.
 std::vector<std::string> words_of(const std::string& file, const std::vector<configs::Override>& overrides,
@@ -31,11 +48,17 @@ std::vector<std::string> words_of(const std::string& file, const std::vector<con
     }
     for (const configs::Override& given : combination.assignment) {
         if (given.key == "seed" || given.key == "repeat") continue;
-        // A path of the file is relative to that file; on the command line to the working directory.
-        set(given.key, configs::path_shown(experiment, given.key, given.value));
+        set(given.key, value_for_cell(experiment, given));
     }
     words.insert(words.end(), {"--seed", std::to_string(seed), "--repeat", "1"});
     return words;
+}
+
+/// A device, such as /dev/null, takes what all cells write.
+bool is_device(const std::filesystem::path& path) {
+    std::error_code ignored;
+    const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+    return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
 }
 
 }  // namespace
@@ -66,6 +89,38 @@ Plan make_plan(const std::string& file, const std::vector<configs::Override>& ov
     for (std::size_t i = 0; i < all.size(); ++i) plan.runs.push_back(lay_out(all[i], i));
     if (auto& baseline = plan.combinations.baseline) plan.baseline = lay_out(*baseline, all.size());
     return plan;
+}
+
+void expect_readable_by_cells(const std::string& file) {
+    // These mean another file in each process, also where they lead to a regular one here.
+    constexpr std::array<std::string_view, 3> own = {"/dev/stdin", "/dev/fd/", "/proc/self/fd/"};
+    const bool is_own =
+        std::ranges::any_of(own, [&](std::string_view name) { return file.starts_with(name); });
+    std::error_code ignored;
+    const std::filesystem::file_status status = std::filesystem::status(file, ignored);
+    const bool readable =
+        !std::filesystem::exists(status) || std::filesystem::is_directory(status) ||
+        std::filesystem::is_regular_file(status);  // the first two have an error of their own
+    if (readable && !is_own) return;
+    throw Error("each run is a process that reads the experiment again, which only a regular file allows",
+                "write it to a file, and name that", {file, 0});
+}
+
+void refuse_shared_outputs(const Plan& plan, const std::string& directory) {
+    std::set<std::string> written;
+    for (const Cell& cell : plan.cells) {
+        const Experiment& experiment = plan.combination(cell).experiment;
+        configs::refuse_output_among_results(experiment, directory);
+        for (const configs::NamedOutput& output : configs::output_files(experiment)) {
+            std::error_code ignored;
+            const std::filesystem::path path = std::filesystem::weakly_canonical(output.path, ignored);
+            if (is_device(output.path) || written.insert(path.string()).second) continue;
+            throw Error(
+                fmt::format("{} is {} for more than one cell", output.key, output.path),
+                fmt::format("leave {} out, or compare it with `repeat: 1`: a file for each cell", output.key),
+                output.where);
+        }
+    }
 }
 
 std::vector<std::string> Plan::names() const {

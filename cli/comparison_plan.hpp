@@ -41,4 +41,11 @@ struct Plan {
 Plan make_plan(const std::string& file, const std::vector<configs::Override>& overrides,
                configs::Axes axes = configs::Axes::needed);
 
+/// Throws Error for an experiment that the processes of the cells could not read again, such as a pipe.
+void expect_readable_by_cells(const std::string& file);
+
+/// Throws Error if two cells would write one file that a setting of the workload names, or if such a file is
+/// in the directory of results.
+void refuse_shared_outputs(const Plan& plan, const std::string& directory);
+
 }  // namespace heddle::cli

@@ -15,6 +15,7 @@
 #include "base/printable.hpp"
 #include "base/settings.hpp"
 #include "base/units.hpp"
+#include "cli/comparison_plan.hpp"
 #include "cli/graph_options.hpp"
 #include "cli/outdated.hpp"
 #include "cli/text_table.hpp"
@@ -23,6 +24,7 @@
 #include "cli/validation_runner.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worlds.hpp"
+#include "configs/output_files.hpp"
 #include "results/data_package.hpp"
 #include "results/store.hpp"
 
@@ -105,6 +107,7 @@ int conclude_validation(const ValidateOptions& options, const WorldPlans& plans,
 
 int validate_file(const ValidateOptions& options) {
     refuse_launch("validate", "native cells are launched on as many nodes as they state");
+    if (!options.show) expect_readable_by_cells(options.file);
     const WorldPlans plans = make_world_plans(options.file, given_values(options), options.runs);
     const configs::Combinations& combinations = plans.native.combinations;
     // A mistake in --by is to be known before the first run.
@@ -116,6 +119,9 @@ int validate_file(const ValidateOptions& options) {
     runner.runs_max = options.runs;
     runner.seed = options.order_seed;
     runner.record = options.replay;
+    if (!options.show)
+        for (const configs::Combination& combination : combinations.all)
+            configs::refuse_output_among_results(combination.experiment, runner.directory);
     std::optional<results::Store> store;
     if (!options.show) store.emplace(runner.directory, results::Store::Tables::leave);  // it can be written
     std::cerr << fmt::format("{}: {} configurations in both worlds; results in {}\n", combinations.base.name,

@@ -121,6 +121,47 @@ def refused(heddle, folder):
         assert done.returncode == 2 and "the value is empty; state a value, or leave the option out" in done.stderr, (words, done)
 
 
+def refused_at_once(heddle, folder):
+    """What would go wrong in each cell is said before the first, and leaves nothing."""
+    def said(words, name, text, out="out", **more):
+        comparison = Comparison(heddle, sub(folder, name), text)
+        with open(comparison.path("a.fa"), "w", encoding="utf-8") as file:
+            file.write(">a\nACGT\n")
+        done = subprocess.run([heddle, *(words or ("compare", comparison.file)), "--out", comparison.path(out)], capture_output=True,
+                              text=True, timeout=SECONDS_MAX, **(more or {"stdin": subprocess.DEVNULL}))
+        assert done.returncode in (0, 2) and (done.returncode == 0) == os.path.exists(comparison.path(out)), done
+        return done.stderr
+
+    again = "each run is a process that reads the experiment again, which only a regular file allows; write it to a file"
+    for verb in ("compare", "validate"):
+        assert f"/dev/stdin: {again}" in said((verb, "/dev/stdin"), f"{verb}_pipe", "", input=POLICIES)
+        path = os.path.join(sub(folder, f"{verb}_redirected"), "b.yaml")
+        with open(path, "w+", encoding="utf-8") as file:
+            file.write(POLICIES)
+            file.seek(0)
+            assert f"/dev/stdin: {again}" in said((verb, "/dev/stdin"), f"{verb}_file", "", stdin=file)
+        os.mkfifo(fifo := os.path.join(folder, f"{verb}.yaml"))
+        assert f"{fifo}: {again}" in said((verb, fifo), f"{verb}_fifo", "")
+
+    align = "workload: {name: atgc, a: a.fa, b: a.fa%s}\nbackend: sim\ncompare:\n  %s\n"
+    shared = said((), "shared", align % (", output: o.txt", "workload.block_rows: [4, 8]"))
+    assert "a.yaml:1: workload.output is " in shared and "o.txt for more than one cell; leave workload.output out" in shared, shared
+    seeds = said((), "seeds", align % ("", "workload.output: [a.txt, b.txt]") + "repeat: 2\n")
+    assert "a.txt for more than one cell" in seeds, seeds
+    inside = said((), "inside", align % (", output: out/o.txt", "workload.block_rows: [4]"))
+    assert "o.txt, in the directory of results" in inside, inside
+    inside = said(("validate", os.path.join(folder, "inside", "a.yaml")), "elsewhere", "", out="../inside/out/below/..")
+    assert "o.txt, in the directory of results" in inside, inside
+    assert "2 cells; results" in said((), "own", align % ("", "workload.output: [a.txt, b.txt]"))
+    assert all(os.path.exists(os.path.join(folder, "own", name)) for name in ("a.txt", "b.txt"))
+    assert "1 cells; results" in said((), "single", align % (", output: o.txt", "workload.block_rows: [4]"))
+    assert "2 cells; results" in said((), "device", align % (", output: /dev/null", "workload.block_rows: [4, 8]"))
+
+    processes = Comparison(heddle, sub(folder, "processes"), POLICIES)
+    done = processes.run("out", "--claim", "--processes", "2", code=2)
+    assert "--processes 2: no cell needs so many; these need 1\n" in done.stderr and not os.path.exists(processes.path("out")), done
+
+
 def directories(heddle, folder):
     """A directory in the place of a result is named, a lost timing costs no row, and results that vanish are noticed."""
     comparison = Comparison(heddle, sub(folder, "directories"), POLICIES)
@@ -152,7 +193,7 @@ def main():
     if "no (built with HEDDLE_SIM=OFF" in subprocess.run([heddle, "doctor"], capture_output=True, text=True).stdout:
         return 77
     with tempfile.TemporaryDirectory() as folder:
-        for check in (bounds, identical, tidy, refused, directories):
+        for check in (bounds, identical, tidy, refused, refused_at_once, directories):
             check(heddle, folder)
             print(f"{check.__name__}: as it should be")
     return 0
