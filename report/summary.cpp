@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
-#include <map>
+#include <tuple>
+#include <utility>
 
 #include "base/units.hpp"
 #include "report/sections.hpp"
@@ -74,18 +76,35 @@ std::vector<const Entry*> by_median(const Competition& group) {
 
 /// How the entries of a group with a result stand to its least median, each list by median.
 struct Podium {
+    const Competition* group = nullptr;
     const Entry* first = nullptr;
     std::vector<const Entry*> equals;    ///< tested, and not shown to be slower
     const Entry* slower = nullptr;       ///< the first that surely is
     std::vector<const Entry*> untested;  ///< with too few runs
 
-    /// Of the first that is slower; infinite if the fastest takes no time.
+    bool decided() const { return slower != nullptr; }
+    /// Those that the sentence about an undecided group compares the first with.
+    const std::vector<const Entry*>& others() const { return equals.empty() ? untested : equals; }
+    /// Of the first that is slower, else of the slowest; infinite if the fastest takes no time.
     double margin() const {
-        return slower ? slower->line.ratio.value_or(std::numeric_limits<double>::infinity()) : 1;
+        const Entry* const other = decided() ? slower : others().empty() ? first : others().back();
+        return other->line.ratio.value_or(std::numeric_limits<double>::infinity());
     }
-    std::vector<const Entry*> fastest() const {
+    bool has_least(const Entry* entry) const {
+        return entry->line.median_seconds == first->line.median_seconds;
+    }
+    std::vector<const Entry*> with_least() const {
         std::vector<const Entry*> all = {first};
-        all.insert(all.end(), equals.begin(), equals.end());
+        for (const auto* list : {&equals, &untested})
+            std::copy_if(list->begin(), list->end(), std::back_inserter(all),
+                         [this](const Entry* entry) { return has_least(entry); });
+        return all;
+    }
+    /// Those that are not shown to be slower. Too few runs show nothing, unless the median is the least.
+    std::vector<const Entry*> fastest() const {
+        std::vector<const Entry*> all = with_least();
+        std::copy_if(equals.begin(), equals.end(), std::back_inserter(all),
+                     [this](const Entry* entry) { return !has_least(entry); });
         return all;
     }
 };
@@ -93,6 +112,7 @@ struct Podium {
 Podium podium_of(const Competition& group) {
     using results::Standing;
     Podium podium;
+    podium.group = &group;
     for (const Entry* entry : by_median(group)) {
         switch (entry->line.standing) {
             case Standing::best:
@@ -138,72 +158,88 @@ std::string sentence_of(const std::vector<const Entry*>& entries, const std::str
 }
 
 /// Winner, margin and reason of one group, which is named in `where`.
-std::string of_one_group(const Competition& group, const std::string& where) {
-    const Podium podium = podium_of(group);
+std::string of_one_group(const Podium& podium, const std::string& where) {
     const Entry& first = *podium.first;
     const std::string untested =
         sentence_of(podium.untested, "had too few runs to be compared", "had too few runs to be compared");
-    if (podium.slower)
+    if (podium.decided())
         return fmt::format(
             "<p>{} {}{}: {}.{} The next, {}, takes {} ({}).{}</p>{}", strong(first.competitor),
-            podium.equals.empty() ? "is fastest" : "has the least median", where, median_in_words(first),
+            podium.fastest().size() == 1 ? "is fastest" : "has the least median", where,
+            median_in_words(first),
             sentence_of(podium.equals, "is not shown to be slower", "are not shown to be slower"),
             escaped(podium.slower->competitor), as_long(*podium.slower), certainty(*podium.slower), untested,
             reason_of(first, *podium.slower));
     const bool tested = !podium.equals.empty();
-    const std::vector<const Entry*>& others = tested ? podium.equals : podium.untested;
+    const std::vector<const Entry*>& others = podium.others();
     if (others.empty())
         return fmt::format("<p>{} took {}{}.</p>", strong(first.competitor), median_in_words(first), where);
+    if (podium.has_least(others.back())) {
+        std::vector<std::string> names = {strong(first.competitor)};
+        for (const Entry* entry : others) names.push_back(strong(entry->competitor));
+        return fmt::format("<p>{} take {} each{}.{}</p>", list_in_words(names, 4), median_in_words(first),
+                           where, tested ? untested : "");
+    }
     return fmt::format(
         "<p>{} takes {}{}, and the slowest{}, {}, takes {}, but {}.{}</p>", strong(first.competitor),
-        median_in_words(first), where, tested && !untested.empty() ? " that was compared" : "",
+        median_in_words(first), where, tested && !podium.untested.empty() ? " that was compared" : "",
         escaped(others.back()->competitor), as_long(*others.back()),
         tested ? "no difference is significant" : "there are too few runs to tell differences from chance",
         tested ? untested : "");
 }
 
-/// The competitor that is among the fastest of most groups, and the group with its widest margin.
-std::string of_several_groups(const Subject& subject) {
-    std::vector<std::string> names;
-    std::map<std::string, std::size_t> wins;
-    std::vector<std::pair<const Competition*, Podium>> contested;
-    bool any_decided = false;
-    for (const Competition& group : subject.findings.groups) {
-        if (!group.runner_up()) continue;
-        contested.emplace_back(&group, podium_of(group));
-        const bool decided = contested.back().second.slower != nullptr;
-        any_decided = any_decided || decided;
-        // Where no difference is sure, the least median alone counts.
-        std::vector<const Entry*> winners = {group.winner()};
-        if (decided) winners = contested.back().second.fastest();
-        for (const Entry* entry : winners)
-            if (++wins[entry->competitor] == 1) names.push_back(entry->competitor);
+/// In how many groups a competitor is among the fastest.
+struct Wins {
+    std::string name;
+    std::size_t all = 0;
+    std::size_t decided = 0;  ///< in which another one surely is slower
+};
+
+/// Of all competitors that win, the first to win first. Where no difference is sure in any group, the least
+/// median alone counts.
+std::vector<Wins> wins_in(const std::vector<Podium>& podiums, bool any_decided) {
+    std::vector<Wins> wins;
+    for (const Podium& podium : podiums) {
+        for (const Entry* entry : any_decided ? podium.fastest() : podium.with_least()) {
+            auto place = std::ranges::find(wins, entry->competitor, &Wins::name);
+            if (place == wins.end()) place = wins.insert(place, {entry->competitor});
+            ++place->all;
+            if (podium.decided()) ++place->decided;
+        }
     }
+    return wins;
+}
+
+/// The competitor that is among the fastest of most groups, and a group that says most: a decided one if
+/// there is any, one that it wins if there is any, with the widest margin.
+std::string of_several_groups(const Subject& subject) {
+    std::vector<Podium> contested;
+    for (const Competition& group : subject.findings.groups)
+        if (group.runner_up()) contested.push_back(podium_of(group));
     if (contested.empty()) {
         const Competition& last = subject.findings.groups.back();
-        return last.winner() ? of_one_group(last, fmt::format(" at {}", escaped(last.name))) : "";
+        return last.winner() ? of_one_group(podium_of(last), fmt::format(" at {}", escaped(last.name))) : "";
     }
-    std::string champion = names.front();
-    for (const std::string& name : names)
-        if (wins[name] > wins[champion]) champion = name;
-    const Competition* widest = nullptr;
-    double most = 0;
-    for (const auto& [group, podium] : contested) {
-        const std::vector<const Entry*> fastest = podium.fastest();
-        const bool wins_here = std::any_of(fastest.begin(), fastest.end(),
-                                           [&](const Entry* entry) { return entry->competitor == champion; });
-        if (!wins_here || podium.margin() <= most) continue;
-        most = podium.margin();
-        widest = group;
-    }
+    const bool any_decided = std::ranges::any_of(contested, &Podium::decided);
+    const std::vector<Wins> wins = wins_in(contested, any_decided);
+    const Wins champion =
+        *std::ranges::max_element(wins, {}, [](const Wins& one) { return std::pair(one.all, one.decided); });
+    const auto says = [&](const Podium& podium) {
+        const bool wins_here = std::ranges::any_of(
+            podium.fastest(), [&](const Entry* entry) { return entry->competitor == champion.name; });
+        return std::tuple(podium.decided(), wins_here, podium.margin());
+    };
+    const Podium& shown = *std::ranges::max_element(contested, {}, says);
     std::vector<std::string> equals;
-    for (const std::string& name : names)
-        if (wins[name] == wins[champion]) equals.push_back(strong(name));
+    for (const Wins& one : wins)
+        if (one.all == champion.all) equals.push_back(strong(one.name));
     const bool one = equals.size() == 1;
-    const std::string text = fmt::format(
-        "<p>{} {} {} in {} of {} groups.</p>", list_in_words(equals, 4), one ? "is" : "are",
-        any_decided ? "fastest, or not shown to be slower," : "fastest", wins[champion], contested.size());
-    return text + of_one_group(*widest, fmt::format(" at {}", escaped(widest->name)));
+    const std::string verb = any_decided
+                                 ? std::string(one ? "is" : "are") + " fastest, or not shown to be slower,"
+                                 : std::string(one ? "has" : "have") + " the least median";
+    return fmt::format("<p>{} {} in {} of {} groups.</p>{}", list_in_words(equals, 4), verb, champion.all,
+                       contested.size(),
+                       of_one_group(shown, fmt::format(" at {}", escaped(shown.group->name))));
 }
 
 /// One combination: what it took, and how far from the bound.
@@ -235,7 +271,7 @@ std::string summary_of(const Subject& subject) {
     const bool any = std::any_of(groups.begin(), groups.end(),
                                  [](const Competition& group) { return group.winner() != nullptr; });
     if (!any) return "<p>No run gave a right answer.</p>";
-    return groups.size() == 1 ? of_one_group(groups.front(), "") : of_several_groups(subject);
+    return groups.size() == 1 ? of_one_group(podium_of(groups.front()), "") : of_several_groups(subject);
 }
 
 }  // namespace heddle::report

@@ -90,5 +90,62 @@ TEST_F(ReportSummary, CountsNoWinForTooFewRuns) {
         HasSubstr("<p><strong>none</strong> is fastest, or not shown to be slower, in 2 of 2 groups."));
 }
 
+TEST_F(ReportSummary, CountsTiesOfUndecidedGroupsForAllThatTie) {
+    const std::vector<double> short_one = {0.001, 0.001, 0.001};
+    EXPECT_THAT(summary({{"none", short_one},
+                         {"random", short_one},
+                         {"none", short_one, 0, 2},
+                         {"random", short_one, 0, 2},
+                         {"none", two_seconds, 0, 4},
+                         {"random", one_second, 0, 4}}),
+                AllOf(HasSubstr("<p><strong>random</strong> is fastest, or not shown to be slower, in 3 of 3 "
+                                "groups.</p><p><strong>random</strong> is fastest at platform.nodes 4: 1 s."),
+                      HasSubstr("<strong>1.99 times</strong> as long")));
+}
+
+TEST_F(ReportSummary, CountsWhatIsNotShownToBeSlowerInUndecidedGroups) {
+    const std::vector<double> wide = {0.97, 1.5, 1.6, 1.7, 0.99};
+    EXPECT_THAT(
+        summary({{"none", one_second},
+                 {"random", wide},
+                 {"none", one_second, 0, 2},
+                 {"random", wide, 0, 2},
+                 {"none", two_seconds, 0, 4},
+                 {"random", one_second, 0, 4}}),
+        HasSubstr("<p><strong>random</strong> is fastest, or not shown to be slower, in 3 of 3 groups."));
+}
+
+TEST_F(ReportSummary, ShowsADecidedGroupFirst) {
+    // local_first has more groups, and none of them is decided.
+    EXPECT_THAT(
+        summary({{"local_first", {1}},
+                 {"none", {4}},
+                 {"local_first", {1}, 0, 2},
+                 {"none", {4}, 0, 2},
+                 {"random", one_second, 0, 4},
+                 {"none", two_seconds, 0, 4}}),
+        AllOf(HasSubstr("<p><strong>local_first</strong> is fastest, or not shown to be slower, in 2 of 3 "
+                        "groups.</p><p><strong>random</strong> is fastest at platform.nodes 4")));
+}
+
+TEST_F(ReportSummary, NamesAllThatHaveTheLeastMedianOfSingleRuns) {
+    EXPECT_THAT(summary({{"none", {0.5}},
+                         {"random", {0.5}},
+                         {"none", {0.5}, 0, 2},
+                         {"random", {0.5}, 0, 2},
+                         {"none", {2}, 0, 4},
+                         {"random", {1}, 0, 4}}),
+                HasSubstr("<p><strong>random</strong> has the least median in 3 of 3 groups.</p><p><strong>"
+                          "random</strong> takes 1 s at platform.nodes 4, and the slowest, none, takes "
+                          "<strong>2.00 times</strong> as long, but there are too few runs to tell"));
+}
+
+TEST_F(ReportSummary, CallsNoneOfThoseThatTieTheSlowest) {
+    EXPECT_EQ(
+        summary({{"none", {0.5}}, {"random", {0.5}}, {"local_first", {0.5}}}),
+        "<p><strong>none</strong>, <strong>random</strong> and <strong>local_first</strong> take 500 ms "
+        "each.</p>");
+}
+
 }  // namespace
 }  // namespace heddle::report
