@@ -142,9 +142,18 @@ double how_much_longer(double seconds, double least) {
     return seconds == least ? 0 : seconds / least - 1;
 }
 
+const TunedRuns& TunedCall::taken_by_automatic() const {
+    const auto named = std::ranges::find(algorithms, automatic.ran, &TunedRuns::algorithm);
+    return named != algorithms.end() && named->measured() ? *named : automatic;
+}
+
 std::optional<double> loss_of_automatic(const TunedCall& call) {
     if (!call.automatic.measured()) return std::nullopt;
-    return how_much_longer(call.automatic.median(), call.best_seconds());
+    return how_much_longer(call.taken_by_automatic().median(), call.best_seconds());
+}
+
+bool automatic_ties(const TunedCall& call) {
+    return call.automatic.measured() && ties(call.taken_by_automatic(), call.algorithms[best_of(call)]);
 }
 
 void choose(std::vector<TunedCall>& calls) {

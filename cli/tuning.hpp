@@ -40,6 +40,9 @@ struct TunedCall {
     /// The least median. One or more algorithms must have been measured.
     double best_seconds() const;
     const TunedRuns& chosen() const { return algorithms[winner]; }
+    /// The runs of what `auto` chose: those by name, if there are any. Its own are a second sample of the
+    /// same algorithm, whose noise would look like a cost.
+    const TunedRuns& taken_by_automatic() const;
     /// The least median beside the winner's; nothing if no other algorithm can do the call.
     std::optional<std::size_t> runner_up() const;
 };
@@ -49,6 +52,9 @@ double how_much_longer(double seconds, double least);
 
 /// What `auto` costs above the best, as a part of it: 0.1 is 10% longer.
 std::optional<double> loss_of_automatic(const TunedCall& call);
+
+/// Whether what `auto` chose ties with the best, as choose() has it.
+bool automatic_ties(const TunedCall& call);
 
 /// Sorts the calls by operation, nodes, threads and bytes, removes those that no algorithm can do, and finds
 /// the winners. Two algorithms tie if their medians differ by no more than the larger of their spreads, or by

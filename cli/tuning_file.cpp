@@ -89,18 +89,20 @@ std::string tuning_table(const std::vector<TunedCall>& calls) {
 std::string automatic_in_words(const std::vector<TunedCall>& calls) {
     constexpr double near = 0.1;
     std::vector<double> losses;
+    std::size_t count = 0;
     const TunedCall* worst = nullptr;
     for (const TunedCall& call : calls) {
         const auto loss = loss_of_automatic(call);
         if (!loss) continue;
         if (losses.empty() || *loss > *std::ranges::max_element(losses)) worst = &call;
         losses.push_back(*loss);
+        if (*loss <= near || automatic_ties(call)) ++count;
     }
     if (!worst) return {};
-    const auto count = std::ranges::count_if(losses, [](double loss) { return loss <= near; });
-    return fmt::format("auto: within 10% of the best in {} of {} calls; median {}, worst {} ({})", count,
-                       losses.size(), percent(results::median(losses)),
-                       percent(*std::ranges::max_element(losses)), described(*worst));
+    return fmt::format(
+        "auto: within 10% of the best, or tied with it, in {} of {} calls; median {}, worst {} ({})", count,
+        losses.size(), percent(results::median(losses)), percent(*std::ranges::max_element(losses)),
+        described(*worst));
 }
 
 std::string described(const TunedCall& call) {
