@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -44,6 +45,30 @@ std::string differences_in_words(const configs::Combinations& combinations, std:
     const std::vector<std::string>& others = combinations.all[other].values;
     for (std::size_t i = 0; i < own.size(); ++i)
         if (own[i] != others[i]) add_value(words, combinations.keys[i], others[i]);
+    return words;
+}
+
+/// What the baseline has of a compared key: the file's own value, which is not one of the compared ones.
+std::string own_value(const std::string& key, const nlohmann::ordered_json& resolved) {
+    std::string pointer = "/" + key;
+    std::replace(pointer.begin(), pointer.end(), '.', '/');
+    const nlohmann::ordered_json::json_pointer place(pointer);
+    if (!resolved.contains(place)) return "unset";
+    const nlohmann::ordered_json& value = resolved.at(place);
+    if (value.is_structured()) return "as in the file";
+    return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+/// The values that the baseline states, and those that it has of the other compared keys.
+std::string baseline_in_words(const configs::Combinations& combinations) {
+    const std::vector<configs::Value>& stated = combinations.base.published->baseline;
+    std::string words;
+    for (const configs::Value& value : stated) add_value(words, value.key, configs::for_people(value));
+    const auto resolved =
+        nlohmann::ordered_json::parse(configs::resolved_json(combinations.baseline->experiment));
+    for (const std::string& key : combinations.keys)
+        if (std::ranges::find(stated, key, &configs::Value::key) == stated.end())
+            add_value(words, key, own_value(key, resolved));
     return words;
 }
 
@@ -93,15 +118,19 @@ std::string table_of(Measure measure, const std::vector<PublishedRow>& rows) {
     std::vector<std::vector<std::string>> lines = {
         {"what", "published in", "cell", name(measure), "published", "off by"}};
     const PublishedRow* before = nullptr;
+    std::string baselines;
     for (const PublishedRow& row : rows) {
         if (row.measure != measure) continue;
         const bool same = before && before->what == row.what;
-        lines.push_back({same ? "" : row.what, same ? "" : row.source,
-                         row.over.empty() ? row.cell : fmt::format("{} over {}", row.cell, row.over),
-                         shown(row.found, measure), shown(row.published, measure), difference_shown(row)});
+        lines.push_back(
+            {same ? "" : row.what, same ? "" : row.source,
+             measure == Measure::improvement ? fmt::format("{} over {}", row.cell, row.over) : row.cell,
+             shown(row.found, measure), shown(row.published, measure), difference_shown(row)});
+        if (measure == Measure::speedup && !(same && before->over == row.over))
+            baselines += fmt::format("{}: speedup over {}\n", row.what, row.over);
         before = &row;
     }
-    return before ? columns(lines, 3) : std::string();
+    return before ? columns(lines, 3) + baselines : std::string();
 }
 
 }  // namespace
@@ -122,8 +151,10 @@ std::vector<PublishedRow> published_rows(const Plan& plan, const std::vector<res
     };
     if (combinations.baseline) {
         const std::optional<double> baseline = median_makespan(plan.baseline, outcomes);
+        const std::string over = baseline_in_words(combinations);
         for (std::size_t cell = 0; cell < combinations.all.size(); ++cell) {
             PublishedRow& row = add(Measure::speedup, cell);
+            row.over = over;
             row.published = combinations.published_speedups[cell];
             const std::optional<double> seconds = seconds_of(cell);
             if (baseline && seconds) row.found = *baseline / *seconds;
@@ -161,7 +192,7 @@ std::string published_json(const std::vector<PublishedRow>& rows) {
     for (const PublishedRow& row : rows) {
         const bool improvement = row.measure == Measure::improvement;
         Json object = {{"what", row.what}, {"source", row.source}, {"cell", row.cell}};
-        if (improvement) object["over"] = row.over;
+        if (!row.over.empty()) object["over"] = row.over;
         object[improvement ? "improvement_percent" : name(row.measure)] = number(row.found);
         object["published"] = number(row.published);
         object[improvement ? "difference_points" : "difference_percent"] = number(difference(row));

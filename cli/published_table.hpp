@@ -24,7 +24,7 @@ struct PublishedRow {
     std::string source;
     std::string cell;  ///< `nodes 16, cores 2`
     Measure measure = Measure::speedup;
-    std::string over;  ///< of an improvement: the cell that takes longer
+    std::string over;  ///< of an improvement: the cell that takes longer; of a speedup: the baseline
     std::optional<double> found;
     std::optional<double> published;
 };

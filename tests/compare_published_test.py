@@ -45,9 +45,10 @@ def write(folder, name, baseline="{platform.cores: 1}", speedups="{platform.core
 def speedups(heddle, folder):
     first, second = write(folder, "first"), write(folder, "second", baseline="{platform.cores: 2}")
     done = run(heddle, folder, first, second)
-    rows = done.stdout[done.stdout.index("published in"):].splitlines()[1:]
+    *rows, one, two = done.stdout[done.stdout.index("published in"):].splitlines()[1:]
     assert [row.split()[-1] for row in rows] == ["-", "-", "-20%", "-", "-", "-60%"], done.stdout
     assert done.stdout.index("published in") > done.stdout.rindex("against the best"), done.stdout
+    assert [one, two] == ["a bag of tasks: speedup over cores 1", "a bag of tasks: speedup over cores 2"], done.stdout
     for name in "first", "second":
         assert os.path.exists(os.path.join(folder, "out", name, "comparison.csv"))
     lines = [json.loads(line) for line in run(heddle, folder, first, second, words=["--show", "--json"]).stdout.splitlines()]
@@ -61,6 +62,24 @@ def speedups(heddle, folder):
     with open(os.path.join(folder, "again.yaml"), "w", encoding="utf-8") as file:
         file.write(text)
     assert subprocess.run([heddle, "run", file.name, "--resolve"], capture_output=True, text=True, check=True).stdout == text
+
+
+def baseline_beside_the_cells(heddle, folder):
+    """A compared key that the baseline does not state has the file's own value there, and the table says which."""
+    file = write(folder, "beside", speedups="{platform.cores: 4, workload.tasks: 64, speedup: 5}")
+    with open(file, encoding="utf-8") as read:
+        text = read.read()
+    with open(file, "w", encoding="utf-8") as changed:
+        changed.write(text.replace("tasks: 64,", "tasks: 16,", 1).replace("platform.cores: [1, 2, 4]", "platform.cores: [1, 4]\n  workload.tasks: [32, 64]"))
+    done = run(heddle, folder, file)
+    assert done.stdout.endswith("\na bag of tasks: speedup over cores 1, tasks 16\n"), done.stdout
+    rows = json.loads(run(heddle, folder, file, words=["--show", "--json"]).stdout)["published"]
+    assert [row["over"] for row in rows] == ["cores 1, tasks 16"] * 4, rows
+    assert all(abs(row["speedup"] - expected) < 1e-6 for row, expected in zip(rows, (0.5, 0.25, 2, 1))), rows
+    # A variant is no key of the file.
+    with open(file, "w", encoding="utf-8") as changed:
+        changed.write(text.replace(", workload.tasks: 64", "").replace("platform.cores: [1, 2, 4]", "platform.cores: [4]\n  variants: {small: {workload.tasks: 8}}"))
+    assert run(heddle, folder, file).stdout.endswith("speedup over cores 1, variant unset\n")
 
 
 # 64 tasks of 1 Gf on cores of 10 Gf/s: 6.4 s on one core, 3.2 s on two, 1.6 s on four.
@@ -127,6 +146,7 @@ def main():
     arguments = script_arguments("heddle", "simulator")
     with tempfile.TemporaryDirectory() as folder:
         speedups(arguments.heddle, folder)
+        baseline_beside_the_cells(arguments.heddle, folder)
         seconds_and_improvements(arguments.heddle, folder)
         mistakes(arguments.heddle, folder)
         mistakes_of_times(arguments.heddle, folder)
