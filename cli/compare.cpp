@@ -259,8 +259,10 @@ void greet(const Plan& plan, const RunnerOptions& runner, const std::vector<Outc
                                  grouped(there)),
         runner.shards > 1 ? fmt::format(", share {} of {}", runner.shard, runner.shards) : "",
         runner.directory);
-    for (const auto& [change, cells] : outdated_results(plan.cells, runner.directory, outcomes))
+    const Outdated outdated = outdated_results(plan.cells, runner.directory, outcomes);
+    for (const auto& [change, cells] : outdated.by_change)
         std::cerr << fmt::format("  {} of the others are run again: {}\n", grouped(cells), change);
+    if (outdated.others > 0) std::cerr << "  " << outdated.others_in_words() << "\n";
 }
 
 /// Reads the outcomes once more, and says how many results were there and are not any more: another process

@@ -170,16 +170,28 @@ def list_changed(heddle, folder):
     comparison = Comparison(heddle, folder, SIZES.format(key="workload.n", values=[10, 11]))
     comparison.run("out")
     before = {name: comparison.read("out", name) for name in ("runs.csv", "comparison.csv")}
+    assert "other configurations" not in comparison.run("out", "--show").stderr
     write(folder, "a.yaml", SIZES.format(key="workload.n", values=[12, 13]))
-    comparison.run("out")
+    assert "heddle: 2 results are there of other configurations" in comparison.run("out", "--show", code=1).stderr
+    assert "\n  2 results are there of other configurations: values in the experiment" in comparison.run("out").stderr
     for table in ("runs.csv", "timings.csv"):
         assert len(comparison.rows("out", table)) == 2, comparison.rows("out", table)
     assert [row["workload_n"] for row in comparison.rows("out", "runs.csv")] == ["12", "13"]
     page = page_of(comparison, comparison.path("out"))
     assert "2 finished runs of 2 combinations" in page.words and "has 2 results that runs.csv does not name" in page.words, page.words
     write(folder, "a.yaml", SIZES.format(key="workload.n", values=[10, 11]))
-    assert "2 of them there already" in comparison.run("out").stderr
+    said = comparison.run("out").stderr
+    assert "2 of them there already" in said and "other configurations" not in said, said
     assert before == {name: comparison.read("out", name) for name in before}
+
+
+def value_of_a_file_changed(heddle, folder):
+    """A value that the platform takes from a file is part of the configuration, and a change of it is named."""
+    write(folder, "base.yaml", "platform: {core_speed: 5Gf}\n")
+    comparison = Comparison(heddle, folder, SIZES.format(key="workload.n", values=[10, 11]).replace("{nodes", "{from: base.yaml, nodes"))
+    comparison.run("out")
+    write(folder, "base.yaml", "platform: {core_speed: 6Gf}\n")
+    assert "  2 results are there of other configurations" in comparison.run("out").stderr
 
 
 def failure_of_the_earlier_file(heddle, folder):
@@ -241,7 +253,7 @@ def main():
             os.makedirs(os.path.join(folder, what))
             check(heddle, what, os.path.join(folder, what))
         moved(heddle, folder)
-        for test in (input_changed, list_changed, failure_of_the_earlier_file, directory_that_cannot_be_read, recorded_later):
+        for test in (input_changed, list_changed, value_of_a_file_changed, failure_of_the_earlier_file, directory_that_cannot_be_read, recorded_later):
             os.makedirs(os.path.join(folder, test.__name__))
             test(heddle, os.path.join(folder, test.__name__))
             print(f"{test.__name__}: as it should be")
