@@ -54,6 +54,11 @@ DataGraph::DataGraph(std::vector<std::size_t> begin, std::vector<DatumIndex> nei
     HEDDLE_ASSERT(constraints_ >= 1 && (work_.empty() || work_.size() == data() * constraints_));
 }
 
+void DataGraph::set_sizes(std::vector<double> sizes) {
+    HEDDLE_ASSERT(sizes.size() == data());
+    sizes_ = std::move(sizes);
+}
+
 double DataGraph::total_work(std::size_t constraint) const {
     double sum = 0;
     for (DatumIndex datum = 0; datum < data(); ++datum) sum += work(datum, constraint);
@@ -154,7 +159,12 @@ DataGraph DataGraph::restricted_to(std::span<const DatumIndex> members) const {
         for (std::size_t c = 0; c < constraints_ && !work_.empty(); ++c)
             work.push_back(this->work(member, c));
     }
-    return {std::move(begin), std::move(to), std::move(weights), std::move(work), constraints_};
+    DataGraph restricted(std::move(begin), std::move(to), std::move(weights), std::move(work), constraints_);
+    if (sizes_.empty()) return restricted;
+    std::vector<double> sizes;
+    for (const DatumIndex member : members) sizes.push_back(sizes_[member]);
+    restricted.set_sizes(std::move(sizes));
+    return restricted;
 }
 
 }  // namespace heddle

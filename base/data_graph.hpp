@@ -42,11 +42,17 @@ public:
     }
     double total_work(std::size_t constraint = 0) const;
 
+    /// What a copy of the datum counts in the communication volume; 1 unless sizes were set.
+    double size(DatumIndex datum) const { return sizes_.empty() ? 1 : sizes_[datum]; }
+    /// One for each datum.
+    void set_sizes(std::vector<double> sizes);
+
     // The rows themselves, for libraries.
     const std::vector<std::size_t>& rows_begin() const { return begin_; }
     const std::vector<DatumIndex>& all_neighbours() const { return neighbours_; }
     const std::vector<double>& all_edge_weights() const { return edge_weights_; }
     const std::vector<double>& all_work() const { return work_; }
+    const std::vector<double>& all_sizes() const { return sizes_; }
 
     /// An edge of one row that the other row lacks or weighs differently.
     struct Asymmetry {
@@ -70,6 +76,7 @@ private:
     std::vector<DatumIndex> neighbours_;
     std::vector<double> edge_weights_;
     std::vector<double> work_;
+    std::vector<double> sizes_;
     std::size_t constraints_ = 1;
 };
 

@@ -75,7 +75,7 @@ DataGraph read_metis(const SourceText& source) {
     begin.reserve(std::min<std::size_t>(data, source.text.size()) + 1);
     std::vector<DatumIndex> neighbours;
     neighbours.reserve(std::min<std::size_t>(2 * edges, source.text.size() / 2));
-    std::vector<double> edge_weights, work;
+    std::vector<double> edge_weights, work, sizes;
     std::vector<int> line_of_row;
     line_of_row.reserve(begin.capacity());
     for (std::uint64_t datum = 1; datum <= data; ++datum) {
@@ -85,7 +85,7 @@ DataGraph read_metis(const SourceText& source) {
         }
         Words words = lines.words();
         line_of_row.push_back(lines.line());
-        if (flags.sizes) words.weight("the size of a datum");
+        if (flags.sizes) sizes.push_back(words.weight("the size of a datum"));
         for (std::uint64_t i = 0; flags.work && i < constraints; ++i)
             work.push_back(words.weight("the weight of a datum"));
         while (!words.at_end()) {
@@ -110,6 +110,7 @@ DataGraph read_metis(const SourceText& source) {
     }
     DataGraph graph(std::move(begin), std::move(neighbours), std::move(edge_weights), std::move(work),
                     constraints);
+    if (flags.sizes) graph.set_sizes(std::move(sizes));
     expect_symmetry(graph, source, line_of_row);
     return graph;
 }

@@ -252,11 +252,15 @@ TEST_F(ReadGraph, MetisFlagsSayWhichWeightsThereAre) {
     EXPECT_EQ(plain.edges(), 2U);
     EXPECT_EQ(plain.work(1), 1);
     const DataGraph all =
-        read_data_graph(file("b.graph", "3 2 111 2\n9 1 2 2 5\n% c\n9 3 4 1 5 3 6\n9 5 6 2 6\n"));
+        read_data_graph(file("b.graph", "3 2 111 2\n9 1 2 2 5\n% c\n7 3 4 1 5 3 6\n8 5 6 2 6\n"));
     EXPECT_EQ(all.constraints(), 2U);
     EXPECT_EQ(all.work(1, 0), 3);
     EXPECT_EQ(all.work(2, 1), 6);
     EXPECT_EQ(all.edge_weight(1, 1), 6);
+    EXPECT_EQ(all.size(1), 7);
+    EXPECT_EQ(plain.size(1), 1);
+    const std::vector<DatumIndex> some = {2, 0};
+    EXPECT_EQ(all.restricted_to(some).all_sizes(), (std::vector<double>{8, 9}));
     const DataGraph edges = read_data_graph(file("c.graph", "3 1 1\n2 5\n1 5\n\n"));  // datum 3 is alone
     EXPECT_EQ(edges.edge_weight(0, 0), 5);
     EXPECT_EQ(edges.neighbours(2).size(), 0U);

@@ -164,6 +164,24 @@ TEST(Partition, TwoLevelAndMappingSendLessBetweenNodesThanAFlatCut) {
     EXPECT_LT(between("scotch_map"), between("scotch"));
 }
 
+TEST(Partition, MetisMakesTheVolumeSmallBySizes) {
+    constexpr DatumIndex side = 12;
+    Settings settings(graph_partitioner_named("metis").settings());
+    settings.set("objective", "volume");
+    // Two lines of data in the middle are small, columns or rows: between them is the place to cut.
+    for (const bool columns : {true, false}) {
+        std::vector<double> sizes;
+        for (DatumIndex cell = 0; cell < side * side; ++cell) {
+            const DatumIndex line = columns ? cell % side : cell / side;
+            sizes.push_back(line == side / 2 - 1 || line == side / 2 ? 1 : 50);
+        }
+        DataGraph graph = mesh(side, side, one, one);
+        graph.set_sizes(sizes);
+        const Parts part = make_graph_partitioner("metis", settings)->partition(graph, {2, 1});
+        EXPECT_EQ(communication_volume(graph, part, 2), 2 * side) << columns;
+    }
+}
+
 TEST(Partition, QualityIsCountedFromTheGraphAlone) {
     // A path of four data with weights; the middle edge is cut.
     const DataGraph path({0, 1, 3, 5, 6}, {1, 0, 2, 1, 3, 2}, {10, 10, 20, 20, 40, 40}, {1, 2, 3, 4});
@@ -171,6 +189,9 @@ TEST(Partition, QualityIsCountedFromTheGraphAlone) {
     EXPECT_EQ(cut(path, part), 20);
     EXPECT_EQ(imbalance(path, part, 2), 1.4);
     EXPECT_EQ(communication_volume(path, part, 2), 2);
+    DataGraph sized = path;
+    sized.set_sizes({100, 7, 0.5, 100});
+    EXPECT_EQ(communication_volume(sized, part, 2), 7.5);
     EXPECT_EQ(cut_between_nodes(path, {0, 1, 2, 3}, {2, 2}), 20);
     EXPECT_EQ(cut(path, {0, 1, 2, 3}), 70);
     EXPECT_THROW(check_parts(path, {0, 0, 1, 2}, 2), Error);

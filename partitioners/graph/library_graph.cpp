@@ -65,6 +65,11 @@ LibraryGraph::LibraryGraph(const DataGraph& graph, const WorkerGrid& grid, std::
     const double sum_max = static_cast<double>(index_max) / factor;
     edge_weights = whole_weights(graph.all_edge_weights(), 1, sum_max);
     work = whole_weights(graph.all_work(), 0, sum_max, graph.constraints());
+    // METIS adds the sizes of both ends of each edge.
+    std::int32_t degree_max = 1;
+    for (std::size_t datum = 0; datum + 1 < begin.size(); ++datum)
+        degree_max = std::max(degree_max, begin[datum + 1] - begin[datum]);
+    sizes = whole_weights(graph.all_sizes(), 0, sum_max / 2 / degree_max);
 }
 
 }  // namespace heddle::partitioners

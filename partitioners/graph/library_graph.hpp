@@ -28,6 +28,7 @@ struct LibraryGraph {
     std::int32_t ends = 0;                     ///< how many neighbours there are
     std::vector<std::int32_t> edge_weights;    ///< empty: all 1
     std::vector<std::int32_t> work;            ///< empty: all 1
+    std::vector<std::int32_t> sizes;           ///< empty: all 1
 
     /// Throws Error where the graph, or the number of parts, is too large for 32 bits. `factor`: by how much
     /// the library multiplies sums of weights.

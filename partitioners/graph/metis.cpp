@@ -115,12 +115,13 @@ private:
         const auto call = recursive_ ? &METIS_PartGraphRecursive : &METIS_PartGraphKway;
         // METIS minimizes the cut without looking at edge weights where it is asked for volume.
         idx_t* edge_weights = rows.edge_weights.empty() || volume_ ? nullptr : rows.edge_weights.data();
+        idx_t* sizes = rows.sizes.empty() || !volume_ ? nullptr : rows.sizes.data();
         // METIS takes a pointer to change, but does not.
         auto* neighbours = const_cast<idx_t*>(rows.neighbours);
         const Quiet quiet;
         const int outcome =
             call(&data, &constraints, rows.begin.data(), neighbours,
-                 rows.work.empty() ? nullptr : rows.work.data(), nullptr, edge_weights, &count,
+                 rows.work.empty() ? nullptr : rows.work.data(), sizes, edge_weights, &count,
                  targets.empty() ? nullptr : targets.data(), nullptr, options, &cut, part.data());
         if (outcome != METIS_OK) {
             throw Error(fmt::format(

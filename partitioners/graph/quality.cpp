@@ -49,15 +49,15 @@ double cut_between_nodes(const DataGraph& graph, const Parts& part, const Worker
 double communication_volume(const DataGraph& graph, const Parts& part, std::size_t parts) {
     constexpr DatumIndex nobody = std::numeric_limits<DatumIndex>::max();
     std::vector<DatumIndex> last_sent(parts, nobody);
-    double copies = 0;
+    double volume = 0;
     for (DatumIndex datum = 0; datum < graph.data(); ++datum) {
         for (const DatumIndex neighbour : graph.neighbours(datum)) {
             if (part[neighbour] == part[datum] || last_sent[part[neighbour]] == datum) continue;
             last_sent[part[neighbour]] = datum;
-            ++copies;
+            volume += graph.size(datum);
         }
     }
-    return copies;
+    return volume;
 }
 
 double imbalance(const DataGraph& graph, const Parts& part, std::size_t parts,

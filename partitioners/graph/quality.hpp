@@ -17,8 +17,8 @@ double cut(const DataGraph& graph, const Parts& part);
 /// Weight of the edges between parts on different nodes.
 double cut_between_nodes(const DataGraph& graph, const Parts& part, const WorkerGrid& grid);
 
-/// Copies of data that are sent where each datum goes once to each other part that has a neighbour of it
-/// (METIS manual, section 3: total communication volume).
+/// The sizes of the copies of data that are sent where each datum goes once to each other part that has a
+/// neighbour of it (METIS manual, section 3: total communication volume). A datum without a size counts 1.
 double communication_volume(const DataGraph& graph, const Parts& part, std::size_t parts);
 
 /// The most that a part's work exceeds its target, as a quotient. A target is the mean, or a share in
