@@ -154,11 +154,14 @@ DataGraph in_units(const DataGraph& graph, const ReadOptions& options) {
         for (double& weight : weights) weight *= unit;
         return weights;
     };
-    return {
+    const double bytes = options.bytes_per_weight_unit;
+    DataGraph result(
         graph.rows_begin(), graph.all_neighbours(),
-        scaled(graph.all_edge_weights(), graph.all_neighbours().size(), options.bytes_per_weight_unit),
+        scaled(graph.all_edge_weights(), graph.all_neighbours().size(), bytes),
         scaled(graph.all_work(), graph.data() * graph.constraints(), options.flops_per_time_unit.value_or(1)),
-        graph.constraints()};
+        graph.constraints());
+    if (!graph.all_sizes().empty()) result.set_sizes(scaled(graph.all_sizes(), graph.data(), bytes));
+    return result;
 }
 
 }  // namespace

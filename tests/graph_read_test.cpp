@@ -259,6 +259,9 @@ TEST_F(ReadGraph, MetisFlagsSayWhichWeightsThereAre) {
     EXPECT_EQ(all.edge_weight(1, 1), 6);
     EXPECT_EQ(all.size(1), 7);
     EXPECT_EQ(plain.size(1), 1);
+    ReadOptions tens;
+    tens.bytes_per_weight_unit = 10;
+    EXPECT_EQ(read_data_graph((folder_ / "b.graph").string(), tens).size(1), 70);
     const std::vector<DatumIndex> some = {2, 0};
     EXPECT_EQ(all.restricted_to(some).all_sizes(), (std::vector<double>{8, 9}));
     const DataGraph edges = read_data_graph(file("c.graph", "3 1 1\n2 5\n1 5\n\n"));  // datum 3 is alone

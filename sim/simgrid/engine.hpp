@@ -22,7 +22,7 @@ struct Factors {
 
 Factors factors(heddle::Network::CostModel cost_model);
 
-/// What SimGrid computes anew when flows begin or end: the links of these and what depends on them, or all.
+/// What SimGrid computes when flows begin or end: the links of these and what depends on them, or all.
 enum class Sharing : std::uint8_t { changed, whole };
 
 /// LV08 is SimGrid's default network model, as it is; CM02 without the traffic of acknowledgements and

@@ -83,7 +83,7 @@ struct Machinery {
 
     /// Goes on until `target` (in seconds; -1: without end) or until flows end.
     void run(double target) {
-        if (target < 0 || s4u::Engine::get_clock() < target) share_anew();
+        if (target < 0 || s4u::Engine::get_clock() < target) share_again();
         go_on(target);
         vetoed.clear();
         finished.clear();
@@ -97,8 +97,9 @@ struct Machinery {
     // Invariant: SimGrid shares all links of the flows that it has. Of flows that begin together on one first
     // link it looks at that link once, and at the other links of one of these flows only
     // (System::update_modified_cnst_set_from_variable, in all versions until 4.1): the rates of the others
-    // would ignore their narrower links. It looks at a link whose bandwidth is set anew.
-    void share_anew() {
+    // would ignore their narrower links. It looks at a link whose bandwidth is set, also if it stays the
+    // same.
+    void share_again() {
         begun.clear();
         std::ranges::sort(begun_together, {}, &Together::at);
         for (; !begun_together.empty() && ended_now.empty(); begun_together.erase(begun_together.begin())) {
