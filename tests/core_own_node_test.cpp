@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
+#include <string>
 
 #include "runtime/core/node.hpp"
 #include "runtime/core/worker.hpp"
@@ -81,6 +82,38 @@ void Talker::begin(Worker& worker) {
     }
 }
 
+// --- a handler that fails
+
+std::atomic<int> handled_after{0};
+const Handler failing_handler("test.own.failing", Handler::Kind::work,
+                              [](Node&, NodeId, auto) { throw Error("the handler has failed"); });
+const Handler later_handler("test.own.later", Handler::Kind::work,
+                            [](Node&, NodeId, auto) { ++handled_after; });
+
+/// Catches the error of the handler, and sends more than may wait for a turn.
+class Catcher final : public Program {
+public:
+    void begin(Worker& worker) override {
+        if (worker.id.core != 0) return;
+        EXPECT_THROW(worker.outbox().post(worker.id.node, failing_handler, {}, Outbox::Urgency::now), Error);
+        for (std::uint32_t i = 0; i < messages; ++i)
+            worker.outbox().post(worker.id.node, later_handler, {}, Outbox::Urgency::now);
+    }
+    Answer answer() const override { return {}; }
+};
+
+void expect_that_it_ends(Backend& backend) {
+    handled_after = 0;
+    std::string error = "no error";
+    try {
+        Execution(backend, {}, [](NodeId) { return std::make_unique<Catcher>(); }).run();
+    } catch (const Error& failure) {
+        error = failure.what();
+    }
+    EXPECT_EQ(error, "the handler has failed");
+    EXPECT_EQ(handled_after, static_cast<int>(messages));
+}
+
 class OwnNode : public testing::TestWithParam<CoreId> {
 protected:
     void run(Backend& backend) {
@@ -103,6 +136,22 @@ TEST_P(OwnNode, Natively) {
         native::NativeBackend backend({.cores = GetParam()});
         run(backend);
     }
+}
+
+TEST_P(OwnNode, AHandlerThatFailsKeepsNoTurn) {
+    // With several workers a native process ends at once.
+    native::NativeBackend alone({.cores = 1});
+    expect_that_it_ends(alone);
+    inprocess::Options options;
+    options.cores = GetParam();
+    inprocess::InprocessBackend fibers(options);
+    expect_that_it_ends(fibers);
+#ifdef HEDDLE_SIM
+    Platform platform;
+    platform.cores = GetParam();
+    sim::SimBackend simulated(platform);
+    expect_that_it_ends(simulated);
+#endif
 }
 
 TEST_P(OwnNode, InProcess) {

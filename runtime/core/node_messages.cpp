@@ -1,6 +1,7 @@
 // Gives messages to handlers: those from other nodes, and those that a worker sends to its own node.
 #include <fmt/format.h>
 
+#include <boost/context/fiber.hpp>
 #include <cstring>
 #include <exception>
 #include <utility>
@@ -77,6 +78,8 @@ void Node::deliver_here(Context& caller, const Handler& handler, std::span<const
     const auto guarded = [&failure](const auto& code) {
         try {
             code();
+        } catch (const boost::context::detail::forced_unwind&) {
+            throw;
         } catch (...) {
             if (!failure) failure = std::current_exception();
         }
