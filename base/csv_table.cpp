@@ -9,6 +9,7 @@
 
 #include "base/assert.hpp"
 #include "base/error.hpp"
+#include "base/input_file.hpp"
 
 namespace heddle {
 
@@ -17,8 +18,7 @@ namespace {
 using Line = std::vector<std::string>;
 
 std::vector<Line> lines_of(std::string_view text) {
-    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // as spreadsheets write it
-    if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+    text = without_byte_order_mark(text);
     std::vector<Line> lines;
     Line line(1);
     bool quoted = false;

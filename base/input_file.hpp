@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/error.hpp"
 
@@ -19,5 +20,11 @@ struct InputLimits {
 /// The whole of a file, pipe or device. Throws Error, with `path` as its place, if it cannot be read, if it
 /// is a directory, if it is larger than `limits` or than half of the machine's memory, or if it is not text.
 std::string read_input(const std::string& path, const InputLimits& limits = {});
+
+/// The text behind the mark that spreadsheets and some editors put in front of UTF-8.
+inline std::string_view without_byte_order_mark(std::string_view text) {
+    constexpr std::string_view mark = "\xEF\xBB\xBF";
+    return text.starts_with(mark) ? text.substr(mark.size()) : text;
+}
 
 }  // namespace heddle

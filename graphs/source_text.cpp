@@ -30,8 +30,7 @@ SourceText SourceText::read(const std::string& path) {
 }
 
 void remove_byte_order_mark(std::string& text) {
-    constexpr std::string_view mark = "\xEF\xBB\xBF";
-    if (text.starts_with(mark)) text.erase(0, mark.size());
+    text.erase(0, text.size() - without_byte_order_mark(text).size());
 }
 
 double number_in(std::string_view word, std::string_view what, const Location& where) {
