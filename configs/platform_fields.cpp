@@ -82,7 +82,7 @@ constexpr Overhead overheads[] = {
     {"wake_up_deep", &Overheads::wake_up_deep,
      "added to wake_up if the worker has been parked for deep_sleep or longer"},
     {"wake_up_message", &Overheads::wake_up_message,
-     "added to wake_up if the handler of a message wakes the worker"},
+     "added to wake_up if the handler of a message, or the end of a call of io, wakes the worker"},
     {"wake_up_receiving", &Overheads::wake_up_receiving,
      "from the end of a message's handler to the next instruction of a worker that receives itself, because "
      "one of its strands waits and nothing else is ready; 0: none does, and the strand is woken as others"},

@@ -1,6 +1,7 @@
 // Reads and writes Heddle's own graph format: JSON with a task or an edge on each line.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -9,6 +10,8 @@
 #include <utility>
 
 #include "base/output_file.hpp"
+#include "base/printable.hpp"
+#include "base/settings.hpp"
 #include "graphs/json_document.hpp"
 #include "graphs/readers.hpp"
 
@@ -19,6 +22,7 @@ namespace {
 using JsonKind = JsonValue::Kind;
 
 constexpr double version_now = 1;
+const std::vector<std::string> keys_of_task{"flops", "name", "kernel", "writes", "costs"};
 
 std::string in_words(std::string_view name, std::size_t task) {
     return name.empty() ? fmt::format("task {}", task) : fmt::format("task {}", name);
@@ -33,6 +37,19 @@ std::uint32_t index_in(const JsonValue& value, std::string_view what, std::size_
                     value.where());
     }
     return static_cast<std::uint32_t>(number);
+}
+
+/// Each key is one of these, and there once: a mistyped one would be left out in silence.
+void expect_keys(const JsonValue& object, const std::vector<std::string>& known, const std::string& words) {
+    std::vector<std::string_view> seen;
+    for (const JsonValue value : object) {
+        if (std::ranges::find(known, value.key()) == known.end())
+            throw Error(fmt::format("unknown key \"{}\" in {}", excerpt(value.key()), words),
+                        nearest_advice(value.key(), known), value.where());
+        if (std::ranges::find(seen, value.key()) != seen.end())
+            throw Error(fmt::format("\"{}\" is twice in {}", value.key(), words), {}, value.where());
+        seen.push_back(value.key());
+    }
 }
 
 std::string quoted(const std::string& text) {
@@ -52,6 +69,7 @@ public:
             throw Error(fmt::format("version {} of the format", version.number("the version")),
                         "this program reads version 1", version.where());
         }
+        expect_keys(root, {"heddle_graph", "in_seconds", "tasks", "edges"}, "the file");
         const JsonValue tasks = root.at("tasks", "the file");
         tasks.expect(JsonKind::list, "\"tasks\"");
         for (const JsonValue task : tasks) {
@@ -76,6 +94,7 @@ private:
         const std::string_view name =
             named ? named->text(fmt::format("the name of task {}", count_)) : std::string_view();
         const std::string words = in_words(name, count_);
+        expect_keys(task, keys_of_task, words);
         if (named && !index_.emplace(name, static_cast<TaskIndex>(count_)).second) {
             throw Error(fmt::format("two tasks are called {}", name), {}, task.where());
         }

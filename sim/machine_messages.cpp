@@ -274,6 +274,7 @@ void SimMachine::hand_to_program(SimNode& node, Message& message, Time now) {
         message.enclosure.body.reset();
     }
     node.program->deliver(message.from, message.bytes, std::move(body));
+    node.receiver_rests = false;
     if (recorder) recorder->delivered(note, receiver.clock);
     lane_.mailroom.give_back(message);
 }

@@ -166,6 +166,15 @@ TEST(MemoryNeed, OfAPlatformIsRefusedBeforeItIsDescribed) {
     } catch (const Error& error) {
         EXPECT_THAT(error.what(), AllOf(HasSubstr("1000000 nodes"), HasSubstr("lower platform.nodes")));
     }
+    platform.nodes = 2;
+    platform.network.topology = Network::Topology::torus;
+    platform.network.shape = {4096, 4096};
+    try {
+        (void)sim::describe(platform);
+        ADD_FAILURE() << "described";
+    } catch (const Error& error) {
+        EXPECT_THAT(error.what(), AllOf(HasSubstr("16777216 hosts"), HasSubstr("shape smaller")));
+    }
 }
 #endif
 

@@ -1,8 +1,10 @@
 // Compares the arrivals of small simulated messages with SimGrid's: equal if an end of the route is its
 // narrowest link; else the run warns. SimGrid's times come from the same program with contention `exact`.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "base/random.hpp"
@@ -130,6 +132,95 @@ TEST(SimSharing, AWideLinkFeedsNarrowOnesAtTheirRates) {
             EXPECT_NEAR(static_cast<double>(outcome.arrivals[i].count()),
                         static_cast<double>(expected[i].count()), 10)
                 << i << ", " << wide;
+        }
+    }
+}
+
+struct Flow {
+    NodeId from = 0;
+    NodeId to = 0;
+    double left = 0;  ///< bytes
+    double rate = 0;
+    Time end = never;
+};
+
+/// Gives the flows under way rates that are max-min fair. A node's link upwards has 1 byte a nanosecond, and
+/// the link downwards `down` of that.
+void share_max_min(std::vector<Flow*> flows, const std::vector<double>& down) {
+    const std::size_t nodes = down.size();
+    std::vector<double> room(nodes, 1);
+    room.insert(room.end(), down.begin(), down.end());
+    while (!flows.empty()) {
+        std::vector<double> users(room.size());
+        for (const Flow* flow : flows) ++users[flow->from], ++users[nodes + flow->to];
+        std::size_t narrowest = 0;
+        double least = 1e9;
+        for (std::size_t link = 0; link < room.size(); ++link)
+            if (users[link] > 0 && room[link] / users[link] < least)
+                least = room[link] / users[link], narrowest = link;
+        std::erase_if(flows, [&](Flow* flow) {
+            if (flow->from != narrowest && nodes + flow->to != narrowest) return false;
+            flow->rate = least;
+            room[flow->from] -= least;
+            room[nodes + flow->to] -= least;
+            return true;
+        });
+    }
+}
+
+/// When each message arrives if all links are shared max-min fair.
+std::vector<Time> by_formula(const std::vector<Sent>& all, const std::vector<double>& down) {
+    std::vector<Flow> flows;
+    for (const Sent& one : all) flows.push_back({one.from, one.to, static_cast<double>(one.bytes)});
+    double now = 0;  // nanoseconds
+    for (;;) {
+        std::vector<Flow*> under_way;
+        double next = 1e18;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const double begin = to_seconds(all[i].time) * 1e9;
+            if (flows[i].end != never) continue;
+            if (begin > now + 1e-6)
+                next = std::min(next, begin);
+            else
+                under_way.push_back(&flows[i]);
+        }
+        if (under_way.empty() && next == 1e18) break;
+        share_max_min(under_way, down);
+        for (const Flow* flow : under_way) next = std::min(next, now + flow->left / flow->rate);
+        for (Flow* flow : under_way) {
+            flow->left -= (next - now) * flow->rate;
+            if (flow->left < 1e-3) flow->end = us(2) + Time(std::llround(next * 1000));
+        }
+        now = next;
+    }
+    std::vector<Time> ends;
+    for (const Flow& flow : flows) ends.push_back(flow.end);
+    return ends;
+}
+
+// Several messages begin at each of four moments, while others are under way, on links of unequal bandwidth.
+TEST(SimSharing, MessagesThatBeginTogetherShareAllTheirLinks) {
+    for (std::uint64_t seed = 0; seed < 150; ++seed) {
+        Random random(seed);
+        Platform platform = ideal(6);
+        std::vector<double> down;
+        for (NodeId node = 0; node < platform.nodes; ++node) {
+            down.push_back(1.0 / static_cast<double>(1 + (seed % 2) * random.below(8)));
+            platform.link_events.push_back({Time{}, fmt::format("link-{}_DOWN", node), down.back(), {}, {}});
+        }
+        std::vector<Sent> all;
+        for (std::int64_t moment = 0; moment < 4; ++moment) {
+            for (NodeId from = 0; from < 6; ++from) {
+                const auto to = static_cast<NodeId>(random.below(6));
+                if (to != from) all.push_back({us(10 * moment), from, to, 1000 * (20 + random.below(60))});
+            }
+        }
+        const Outcome outcome = sent_on(platform, Contention::exact, all);
+        const std::vector<Time> expected = by_formula(all, down);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            EXPECT_NEAR(static_cast<double>(outcome.arrivals[i].count()),
+                        static_cast<double>(expected[i].count()), 1000)
+                << i << " of seed " << seed;  // a nanosecond
         }
     }
 }

@@ -91,6 +91,39 @@ TEST(SimWake, AReceiverThatSleepsWakesForTheMessage) {
     EXPECT_EQ(handled_and_woken(true, us(100), us(100)), std::pair(us(9), us(20)));
 }
 
+/// When worker 0 of node 1 goes on, which sleeps while the disk reads for 100 us. Before, the node receives a
+/// message whose handler wakes nothing, or none.
+Time woken_by_the_disk(bool after_a_message) {
+    Platform platform = ideal(2);
+    platform.disk.latency = us(100);
+    platform.overheads.wake_up_message = us(3);
+    platform.overheads.wake_up_asleep = us(7);
+    SimOptions options;
+    options.looks = us(1);
+    Time woken{};
+    run(
+        platform,
+        [&](Script&, Context& context) {
+            if (context.id.node == 0 && after_a_message) return send(context, 1, 0);
+            if (context.id.node == 0) return;
+            bool done = false;
+            context.backend->io(context, 0, [] {}, [&done](Context& receiver) {
+                done = true;
+                receiver.backend->unpark(receiver, 0);
+            });
+            while (!done) context.backend->park(context, never);
+            woken = now(context);
+        },
+        [](Script&, Context&, NodeId, auto) {}, options);
+    return woken;
+}
+
+// The disk wakes a worker that sleeps, which an earlier message did not wake.
+TEST(SimWake, AMessageThatWakesNothingSparesNoLaterWakeUp) {
+    EXPECT_EQ(woken_by_the_disk(false), us(110));
+    EXPECT_EQ(woken_by_the_disk(true), us(110));
+}
+
 /// Two nodes of some cores. Worker 0 of node 1 receives itself until a message has come, for `most`; what its
 /// other workers do meanwhile. Returns when it goes on.
 Time received(CoreId cores, Time most, bool sends, const std::function<void(Context&, bool& came)>& others) {

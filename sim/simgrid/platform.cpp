@@ -13,6 +13,7 @@
 #include <simgrid/s4u.hpp>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/assert.hpp"
 #include "sim/platform_file.hpp"
@@ -55,9 +56,9 @@ struct Machinery {
             return std::tie(a.start, a.from, a.id) > std::tie(b.start, b.from, b.id);
         }
     };
-    /// A flow that begins with another on one first link.
-    struct Together {
-        double at = 0;
+    static constexpr double together = 2e-12;  // what is nearer is one moment for SimGrid
+    struct Begun {
+        double at = 0;  ///< after the latency that is kept
         std::vector<s4u::Link*> links;
     };
     struct Running {
@@ -94,35 +95,46 @@ struct Machinery {
         }
     }
 
-    // Invariant: SimGrid shares all links of the flows that it has. Of flows that begin together on one first
-    // link it looks at that link once, and at the other links of one of these flows only
-    // (System::update_modified_cnst_set_from_variable, in all versions until 4.1): the rates of the others
-    // would ignore their narrower links. It looks at a link whose bandwidth is set, also if it stays the
-    // same.
+    // Invariant: SimGrid shares all links of the flows that it has. It follows a flow that begins from its
+    // first link to what depends on it, but not if another flow has led it there in the same step, and so
+    // forgets the other links (System::update_modified_cnst_set_from_variable, until 4.1). So if several
+    // flows begin in one step, all their links are set once more, to what they are, before the next one.
     void share_again() {
-        begun.clear();
-        std::ranges::sort(begun_together, {}, &Together::at);
-        for (; !begun_together.empty() && ended_now.empty(); begun_together.erase(begun_together.begin())) {
-            const double now = s4u::Engine::get_clock();
-            go_on(std::max(begun_together.front().at, std::nextafter(now, now + 1)));
-            for (s4u::Link* link : begun_together.front().links) link->set_bandwidth(link->get_bandwidth());
+        std::ranges::stable_sort(begun, {}, &Begun::at);
+        auto done = begun.begin();
+        while (done != begun.end() && ended_now.empty()) {
+            auto last = std::next(done);
+            while (last != begun.end() && last->at - std::prev(last)->at <= together) ++last;
+            const double now = s4u::Engine::get_clock(), at = std::prev(last)->at;
+            if (std::distance(done, last) > 1) {
+                go_on(std::max(at, std::nextafter(now, now + 1)));
+                if (s4u::Engine::get_clock() < at) break;  // flows have ended; these begin later
+                set_again({done, last});
+            } else if (at + together > now) {
+                break;  // others may still begin together with it
+            }
+            done = last;
         }
+        begun.erase(begun.begin(), done);
+    }
+
+    /// Sets each link of these flows once, in their order.
+    void set_again(std::span<const Begun> flows) {
+        std::unordered_set<const s4u::Link*> seen;
+        for (const Begun& flow : flows)
+            for (s4u::Link* link : flow.links)
+                if (seen.insert(link).second) link->set_bandwidth(link->get_bandwidth());
     }
 
     void note_begin(const FlowStart& flow) {
-        constexpr double together = 2e-12;  // what is nearer is one moment for SimGrid
-        std::vector<s4u::Link*> route;
+        Begun noted;
         double latency = 0;
-        hosts[flow.from]->route_to(hosts[flow.to], route, &latency);
-        if (route.empty()) return;
-        const double at = s4u::Engine::get_clock() + latency * latency_kept * factor.latency;
-        std::vector<double>& others = begun[route.front()];
-        if (std::ranges::any_of(others, [at](double other) { return std::abs(at - other) <= together; })) {
-            if (factor.window > 0)
-                hosts[flow.to]->route_to(hosts[flow.from], route, nullptr);  // LV08's acknowledgements
-            begun_together.push_back({at, std::move(route)});
-        }
-        others.push_back(at);
+        hosts[flow.from]->route_to(hosts[flow.to], noted.links, &latency);
+        if (noted.links.empty()) return;
+        noted.at = s4u::Engine::get_clock() + latency * latency_kept * factor.latency;
+        if (factor.window > 0)
+            hosts[flow.to]->route_to(hosts[flow.from], noted.links, nullptr);  // LV08's acknowledgements
+        begun.push_back(std::move(noted));
     }
 
     void start(const FlowStart& flow) {
@@ -175,9 +187,7 @@ struct Machinery {
     Time early{};
     std::priority_queue<FlowStart, std::vector<FlowStart>, Later> waiting;
     std::unordered_map<const s4u::Activity*, Running> running;  // never iterated over
-    /// When the flows that are started now begin to flow, by their first links. Never iterated over.
-    std::unordered_map<const s4u::Link*, std::vector<double>> begun;
-    std::vector<Together> begun_together;
+    std::vector<Begun> begun;                                   // those that others may begin together with
     std::vector<FlowEnd> ended_now;
     std::vector<s4u::CommPtr> finished;
     std::set<s4u::Activity*> vetoed;
