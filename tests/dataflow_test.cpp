@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstddef>
+#include <ctime>
 #include <deque>
 
 #include "model/dataflow.hpp"
@@ -205,6 +208,65 @@ TEST(DataflowWindow, IsASettingOfTheSchedule) {
             EXPECT_LE(bytes, 2 * window * 160);
         }
     }
+}
+
+/// What the process computes while one worker forks and runs tasks in one body.
+double seconds_of(long forks, std::uint64_t window) {
+    const std::clock_t begin = std::clock();
+    native::NativeOptions options;
+    options.cores = 1;
+    native::NativeBackend backend(options);
+    const auto make = [&](NodeId) {
+        return std::make_unique<MainTask>(
+            [&](Thread& self) {
+                shared<long> one(self, 1);
+                shared<long> sum(self, 0);
+                for (long i = 0; i < forks; ++i) self.fork<next_of>(one, sum);
+            },
+            window);
+    };
+    runtime::Execution(backend, {}, make).run();
+    return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+}
+
+// The tasks were counted one by one at each new block of the stack: seconds.
+TEST(DataflowWindow, OneThatIsNeverFullCostsNothing) {
+    constexpr long forks = 400'000;
+    EXPECT_LE(seconds_of(forks, 1'000'000), 5 * seconds_of(forks, 0) + 0.2);
+}
+
+bool next_has_run = false;
+
+void say_run(Thread& /*self*/, shared_w<long> object) {
+    object = 1;
+    next_has_run = true;
+}
+
+void fork_one(Thread& self, shared_wp<long> object) {
+    next_has_run = false;
+    self.fork<say_run>(object);
+    EXPECT_FALSE(next_has_run);
+}
+
+struct Large {
+    std::array<std::byte, 2 * Stack::block_bytes> bytes;
+};
+
+// The body fills a block by an object, and forks nothing afterwards.
+TEST(DataflowWindow, OfOneBodyDoesNotMakeTheNextWait) {
+    inprocess::InprocessBackend backend({});
+    const auto make = [&](NodeId) {
+        return std::make_unique<MainTask>(
+            [&](Thread& self) {
+                shared<long> object(self);
+                self.fork<fork_one>(object);
+                self.fork<fork_one>(object);
+                const shared<Large> large(self);
+            },
+            2);
+    };
+    runtime::Execution(backend, {}, make).run();
+    EXPECT_TRUE(next_has_run);
 }
 
 /// A value with a destructor, which is counted.

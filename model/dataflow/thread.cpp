@@ -81,6 +81,7 @@ void Thread::begin_frame() {
     current_ = top_;
     last_ = &top_->first;
     kept_ = stack_.top();
+    forked_before_ = counts_.closures;
     open(false);
 }
 
@@ -118,7 +119,7 @@ void Thread::sync() {
     std::byte* const kept = kept_;
     self.mark = stack_.top();
     const auto go_on_in_frame = [&] {
-        committed_ = 0;
+        forked_before_ = counts_.closures;
         current_ = &self;
         last_ = &self.first;
         kept_ = kept;
@@ -138,21 +139,17 @@ void Thread::sync() {
 }
 
 /// A block is full: if the present body has forked as many closures as the window permits, it waits for them
-/// after the next.
+/// after the next. The thread runs no other body meanwhile, so all that it has forked is of this one.
 void Thread::look_at_window() {
     const std::uint64_t window = threads_.window();
-    if (window == 0 || !current_ || recording_) return;
-    std::uint64_t forked = committed_;
-    for (const Closure* closure = current_->first; closure; closure = closure->next) ++forked;
-    if (forked < window) return;
+    if (window == 0 || !current_ || recording_ || counts_.closures - forked_before_ < window) return;
     window_full_ = true;
     fast_ = false;
 }
 
-void Thread::close_window() {
+void Thread::open_window() {
     window_full_ = false;
     look_whether_fast();
-    sync();
 }
 
 void Thread::expect_no_tasks(const char* doing) const {
@@ -185,6 +182,7 @@ void Thread::end_record(Closure& outer, bool whole) {
     current_ = &outer;
     last_ = &outer.first;
     kept_ = stack_.top();
+    forked_before_ = counts_.closures;  // what is recorded is no task of the body
     recording_ = false;
     look_whether_fast();
 }
@@ -225,6 +223,7 @@ inline void Thread::start(Closure& closure, Closure& frame) {
     current_ = &closure;
     last_ = &closure.first;
     kept_ = stack_.top();
+    forked_before_ = counts_.closures;
     closure.type->run(*this, closure);
 }
 
@@ -315,21 +314,22 @@ void Thread::fork_slow(Closure& closure) {
             offer_again();
         }
         // The latest stays, because forks are linked to it.
-        if (const std::uint32_t ended = commit(*current_, &closure); ended != 0) {
-            committed_ += ended;
+        if (const std::uint32_t ended = commit(*current_, &closure); ended != 0)
             charge_in_turn(ended * worker_->costs->join);
-        }
         look_whether_asked();
     } else {
         append(closure);
     }
-    if (window_full_) close_window();
+    if (window_full_) {
+        open_window();
+        sync();
+    }
 }
 
 /// Takes the closure for this thread. False: a thief had it, and it has ended, and the frame goes on after
 /// it.
 bool Thread::begin_slow(Closure& closure, Closure& frame) {
-    committed_ = 0;
+    if (window_full_) open_window();  // the body that has filled it has ended, or waits
     charge_in_turn(worker_->costs->join);
     worker_->poll();
     if (!open_ && slow()) open(true);
@@ -417,7 +417,6 @@ std::uint32_t Thread::commit(Closure& frame, const Closure* last) {
 void Thread::open(bool offers) {
     be_patient();
     if (open_) return;
-    committed_ = 0;
     const SpinLock::Guard guard(lock_);
     looked_at_ = nullptr;
     lead_ = 0;
@@ -435,7 +434,6 @@ void Thread::look_whether_asked() {
     if (!slow() && !node.wants_work()) {
         if (--patience_ != 0) return;
         if (!begun_ && !node.one_thread()) return be_patient();
-        committed_ = 0;
         const SpinLock::Guard guard(lock_);
         open_ = false;
         look_whether_fast();

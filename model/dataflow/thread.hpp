@@ -127,8 +127,12 @@ public:
     }
     std::uint64_t forked() const { return counts_.closures; }
     const Counts& counted() const { return counts_; }
-    /// Of what it has forked since it had counted so much, another node counts the same.
-    void recount(const Counts& counted) { counts_ = counted; }
+    /// Of what it has forked since it had counted so much, another node counts the same. The caller must have
+    /// no tasks that have not ended.
+    void recount(const Counts& counted) {
+        counts_ = counted;
+        forked_before_ = counted.closures;
+    }
     /// Suspends the thread's strand until `event` is done. The worker may be another one afterwards.
     void wait(runtime::Event& event) {
         open(true);
@@ -224,7 +228,7 @@ private:
     }
 
     [[gnu::cold]] void look_at_window();
-    void close_window();
+    void open_window();
 
     /// The closure becomes the last of the present body's frame.
     void append(Closure& closure) {
@@ -308,10 +312,10 @@ private:
     Stack stack_;
     Counts counts_;
 
-    std::uint64_t committed_ = 0;  ///< closures that have left the frame while the present body still forks
-    std::uint32_t patience_ = 0;   ///< operations until the thread becomes private, if no context asks
-    std::uint32_t signal_in_ = 0;  ///< operations until sleepers are told again
-    Closure* top_ = nullptr;       ///< the first frame
+    std::uint64_t forked_before_ = 0;  ///< Counts::closures when the present body began or its tasks ended
+    std::uint32_t patience_ = 0;       ///< operations until the thread becomes private, if no context asks
+    std::uint32_t signal_in_ = 0;      ///< operations until sleepers are told again
+    Closure* top_ = nullptr;           ///< the first frame
     runtime::Strand* strand_ = nullptr;
     Following following_{*this};
     std::byte* kept_ = nullptr;  ///< the end of the latest object of the present body
