@@ -228,5 +228,39 @@ TEST(DataflowGroupErrors, AnObjectOfAGroupThatWasUnwoundWhileItRanHasNoValue) {
               no_error);
 }
 
+void copy(Thread& /*self*/, shared_r<double> from, shared_w<double> to) {
+    to = from.read();
+}
+
+/// Its objects have the addresses of those of the task before, whose group was unwound.
+void copy_and_unwind(Thread& self, double value, shared_rw<int> right) {
+    const shared<double> from(self, value), to(self);
+    double seen = 0;
+    try {
+        const Placer on_node_1 = [](const Recording& /*recording*/) {
+            return GroupPlacing{.of_task = {{1, 0}}, .sequence = {0}};
+        };
+        Group group(self, on_node_1, [&](GroupRecorder&) { self.fork<copy>(from, to); });
+        group.run();
+        seen = to.read();
+        throw std::runtime_error("the program's own");
+    } catch (const std::runtime_error&) {
+    }
+    right.value() += seen == value ? 1 : 0;
+}
+
+// Node 1 still has the value of the earlier object.
+TEST(DataflowGroupErrors, AnObjectIsNotTakenForOneOfAGroupThatWasUnwound) {
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        const Body body = [](Thread& self) {
+            const shared<int> right(self, 0);
+            for (int i = 1; i <= 10; ++i) self.fork<copy_and_unwind>(i, right);
+            self.sync();
+            EXPECT_EQ(right.read(), 10);
+        };
+        EXPECT_EQ(error_of(2, seed, body), no_error);
+    }
+}
+
 }  // namespace
 }  // namespace heddle::testing_group_errors

@@ -41,8 +41,10 @@ void Lending::ended(const Group& group) {
     self_.lends(!empty());
 }
 
+/// An object without the flag may have the address of an earlier one, whose group was unwound.
 Lending::Lent& Lending::lend(Access& root, const ValueType& type) {
     Lent& lent = lent_[&root];
+    if (!root.is(Access::lent)) lent.holders.clear();
     lent.type = &type;
     root.set(Access::lent);
     self_.lends(true);

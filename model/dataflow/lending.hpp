@@ -4,6 +4,7 @@
 //
 // Invariant: an access is flagged `lent` while nodes may have values of its object, or groups that run use
 // it, and then also `away` while its own cell does not have the value. What a running group writes is away.
+// An object of a group that was unwound may end while it is lent. Its entry says nothing of a later object.
 #pragma once
 
 #include <cstdint>

@@ -102,6 +102,8 @@ void Thread::leave() {
     top_ = nullptr;
     current_ = nullptr;
     needed_ = nullptr;
+    lending_ = nullptr;
+    lends_ = false;
     strand_->follow(nullptr);
     threads_.runs(*worker_, nullptr);
 }
