@@ -246,5 +246,14 @@ TEST_P(SpmdWorlds, CallsThatCannotBeAreRefused) {
                 HasSubstr("scan has no algorithm \"magic\""));
 }
 
+// Nodes combine values along a tree.
+template <class Op>
+concept CombinesValues = requires(Spmd& self, Op op, std::vector<int> array) {
+    self.all_reduce_value(op, 1);
+    self.all_reduce_array(op, array);
+};
+static_assert(CombinesValues<std::plus<>>);
+static_assert(!CombinesValues<InOrder<std::plus<>>>);
+
 }  // namespace
 }  // namespace heddle::spmd

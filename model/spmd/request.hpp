@@ -29,6 +29,11 @@ struct InOrder {
 template <class Code>
 InOrder(Code) -> InOrder<Code>;
 
+template <class Op>
+inline constexpr bool is_in_order = false;
+template <class Code>
+inline constexpr bool is_in_order<InOrder<Code>> = true;
+
 namespace detail {
 
 template <class T, class Code>

@@ -119,17 +119,17 @@ public:
     }
 
     // --- one value of each thread, whatever the ranks are
-    /// The values of all threads of all nodes, combined in their order: the same on each. `op` captures
-    /// nothing.
+    /// The values of all threads of all nodes, combined: the same on each. The nodes combine along a tree
+    /// (runtime::Team), so `op` must commute. It captures nothing.
     template <class Op, class T>
-    T all_reduce_value(Op op, const T& mine) {
+    requires(!is_in_order<Op>) T all_reduce_value(Op op, const T& mine) {
         return here_.team.all_reduce(strand_, thread_, mine, op);
     }
     /// All elements of the arrays of all nodes, combined to one value (the paper's reduce, section 3.1.1):
-    /// each thread combines its part of the node's array, then the threads and the nodes combine theirs. Each
-    /// thread's part must have an element.
+    /// each thread combines its part of the node's array, then the threads and the nodes combine theirs, as
+    /// in all_reduce_value. Each thread's part must have an element.
     template <class Op, std::ranges::contiguous_range In>
-    std::ranges::range_value_t<In> all_reduce_array(Op op, const In& input) {
+    requires(!is_in_order<Op>) std::ranges::range_value_t<In> all_reduce_array(Op op, const In& input) {
         const std::span all(std::ranges::data(input), std::ranges::size(input));
         const std::uint64_t begin = all.size() * thread_ / here_.threads;
         const std::uint64_t end = all.size() * (thread_ + 1) / here_.threads;
