@@ -1,10 +1,18 @@
-// Tests files of rules, which choose algorithms for collective calls: what they mean, and what is refused.
+// Tests files of rules, which choose algorithms for collective calls: what they mean, for which calls they
+// are asked, and what is refused.
 #include "model/spmd/rules.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <memory>
+#include <vector>
+
 #include "base/error.hpp"
+#include "runtime/inprocess/inprocess_backend.hpp"
+#include "runtime/run/execution.hpp"
+#include "tests/spmd_programs.hpp"
 
 namespace heddle::spmd {
 namespace {
@@ -38,6 +46,43 @@ TEST(SpmdRules, TheFirstThatFitsIsTaken) {
 
 TEST(SpmdRules, OneWhoseAlgorithmCannotDoTheOperatorIsPassed) {
     EXPECT_EQ(chosen({Operation::all_reduce, 32769, 64, 8, false}), "auto");
+}
+
+/// How many calls of 4 ranks took the ring, which no price chooses for one element.
+double calls_by_ring(const std::function<void(Spmd&, const std::vector<long>&, std::vector<long>&)>& call) {
+    inprocess::Options nodes;
+    nodes.nodes = 4;
+    inprocess::InprocessBackend backend(nodes);
+    SpmdOptions options;
+    options.rules = std::make_shared<Rules>(Rules::parse("all_reduce: [{algorithm: ring}]\n", "r.yaml"));
+    const auto make = [&](NodeId) {
+        return std::make_unique<testing_spmd::MainFunction>(options, [&](Spmd& self) {
+            const std::vector<long> one{1};
+            std::vector<long> sum(1);
+            call(self, one, sum);
+            EXPECT_EQ(sum[0], 4);
+        });
+    };
+    const runtime::RunResult result = runtime::Execution(backend, {}, make).run();
+    for (const runtime::AnswerValue& each : result.answer)
+        if (each.name == "all_reduce_by_ring") return each.value;
+    return 0;
+}
+
+TEST(SpmdRules, ACallThatSaysAutoDoesNotAskThem) {
+    using Numbers = std::vector<long>;
+    EXPECT_EQ(calls_by_ring([](Spmd& self, const Numbers& in, Numbers& out) {
+                  self.all_reduce(std::plus<>(), in, out);
+              }),
+              1);
+    EXPECT_EQ(calls_by_ring([](Spmd& self, const Numbers& in, Numbers& out) {
+                  self.all_reduce(std::plus<>(), in, out, "auto");
+              }),
+              0);
+    EXPECT_EQ(calls_by_ring([](Spmd& self, const Numbers& in, Numbers& out) {
+                  self.start().all_reduce(std::plus<>(), in, out, "auto").wait();
+              }),
+              0);
 }
 
 void expect_refusal(const std::string& rules, int line, const std::string& words) {

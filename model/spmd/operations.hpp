@@ -28,6 +28,7 @@ public:
     auto barrier(std::string_view algorithm = {}) {
         Request request;
         request.algorithm = caller().algorithm_of(Operation::barrier, algorithm);
+        request.by_price = algorithm == automatic;
         return caller().run(request);
     }
 
@@ -131,6 +132,7 @@ private:
         Request request;
         request.operation = operation;
         request.algorithm = caller().algorithm_of(operation, algorithm);
+        request.by_price = algorithm == automatic;
         request.root = root;
         request.element_bytes = sizeof(T);
         request.output = reinterpret_cast<std::byte*>(data_of(output));

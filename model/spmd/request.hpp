@@ -63,6 +63,7 @@ Operator operator_of(const InOrder<Code>& in_order) {
 struct Request {
     Operation operation = Operation::barrier;
     const Algorithm* algorithm = nullptr;
+    bool by_price = false;  ///< the call says `auto`: rules do not choose
     RankId root = 0;
     Index count = 0;  ///< Call::count
     Index element_bytes = 1;

@@ -68,7 +68,7 @@ const Algorithm& SpmdNode::choose(runtime::Worker& worker, const Request& reques
     const runtime::Topology& topology = worker.node().topology();
     const bool commutes = !request.combine.apply || request.combine.commutes;
     const auto named = options.algorithms.find(request.operation);
-    if (options.rules && named == options.algorithms.end()) {
+    if (options.rules && !request.by_price && named == options.algorithms.end()) {
         const Algorithm* const found = options.rules->find(
             {request.operation, request.count * request.element_bytes, topology.nodes, threads, commutes});
         if (found) return *found;

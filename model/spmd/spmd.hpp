@@ -39,7 +39,7 @@ struct SpmdOptions {
     };
     Ranks ranks = Ranks::nodes;
     CrewSettings crew = {};
-    /// The algorithm of an operation where a call names none, or `auto`. Without an entry: as `rules` say, or
+    /// The algorithm of an operation where a call names none: a name, or `auto`. Without an entry: as `rules` say, or
     /// without rules the first one of the list.
     std::map<Operation, std::string> algorithms = {};
     std::shared_ptr<const Rules> rules = {};
