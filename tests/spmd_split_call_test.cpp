@@ -162,6 +162,23 @@ TEST_P(SplitCallWorlds, RanksOfDifferentSizesAreNamed) {
         HasSubstr("call 2 of rank 2 is split-phase scan (recursive_doubling) of 5 elements of 4 bytes"));
 }
 
+// The receiver has no step for it, whether it comes before the call has ended there or later.
+TEST_P(SplitCallWorlds, AMessageThatTheCallDoesNotReceiveIsNamed) {
+    SKIP_IF_A_FAILURE_ENDS_THE_PROCESS();
+    for (const RankId late : {0U, 1U}) {
+        const std::string text = error([late](Spmd& self) {
+            std::vector<Index> in(self.node() == 0 ? 5 : 0), none;
+            std::vector<Index> give(3, 0);
+            if (self.node() == 0) give[1] = 5;
+            self.start().barrier().wait();
+            if (self.node() == late) runtime::sleep_for(self.strand(), std::chrono::milliseconds(1));
+            all_to_some(self.start(), in, give, none, {0, 0, 0}).wait();
+        });
+        EXPECT_THAT(text,
+                    HasSubstr("split-phase call 2 has ended at rank 1, and a message of rank 0 is left"));
+    }
+}
+
 // The others' part is complete without it.
 TEST_P(SplitCallWorlds, ARankThatStartsOneCallLessIsNamed) {
     SKIP_IF_A_FAILURE_ENDS_THE_PROCESS();

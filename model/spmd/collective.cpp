@@ -434,7 +434,8 @@ Index segment_elements(Index element_bytes) {
 }
 
 Rank::Rank(runtime::Node& node, RankId rank, RankId ranks, RankPlaces places, const Levels& levels)
-    : endpoint_(node, places.address(rank).number, runtime::Endpoint::window, places.use()),
+    : node_(node),
+      endpoint_(node, places.address(rank).number, runtime::Endpoint::window, places.use()),
       rank_(rank),
       ranks_(ranks),
       places_(places),
@@ -477,12 +478,7 @@ void Rank::end(Strand& self, std::uint64_t split_calls) {
     Execution execution(*this, self, request, nullptr, settings, {});
     find_algorithm(Operation::barrier, "dissemination").steps(call_of(request), execution);
     execution.finish();
-    if (const auto left = endpoint_.probe())
-        throw Error(
-            fmt::format("rank {} has ended its main program, and a message of call {} of rank {} is left",
-                        rank_, left->tag,
-                        left->from.node * places_.per_node + left->from.number - RankPlaces::first_number),
-            "all ranks make the same collective calls, with the same roots");
+    expect_nothing_left_at_end(split_calls);
 }
 
 void Rank::refuse(const Signature& own, RankId other, const Signature& others) const {

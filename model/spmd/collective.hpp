@@ -2,6 +2,7 @@
 // that ranks that disagree get an error instead of each other's elements.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -50,6 +51,15 @@ struct RankPlaces {
         return {rank / per_node,
                 static_cast<std::uint32_t>(first_number + lane * per_node + rank % per_node)};
     }
+    /// Whose address it is.
+    RankId rank_at(runtime::Address address) const {
+        return address.node * per_node + (address.number - first_number) % per_node;
+    }
+    /// Endpoints of the first so many split-phase calls have smaller numbers.
+    std::uint32_t end_of(std::uint64_t split_calls) const {
+        const std::uint64_t lanes = (runtime::Endpoint::first_given - first_number) / per_node;
+        return static_cast<std::uint32_t>(first_number + std::min(split_calls + 1, lanes) * per_node);
+    }
 };
 
 /// Call::segment.
@@ -71,6 +81,9 @@ public:
     /// One call, with the threads of `crew`, which are in the same call.
     void run(runtime::Strand& self, const Request& request, Crew& crew, const CrewSettings& settings);
 
+    /// After a split-phase call. Throws Error if a message of it is left.
+    void expect_nothing_left();
+
     /// The program has ended here, after so many split-phase calls. Returns when it has ended everywhere.
     /// Throws Error if ranks make calls that this one does not, or messages are left.
     void end(runtime::Strand& self, std::uint64_t split_calls);
@@ -85,8 +98,11 @@ private:
 
     Call call_of(const Request& request) const;
     void execute(runtime::Strand& self, const Request& request, Crew& crew, const CrewSettings& settings);
+    void expect_nothing_left_at_end(std::uint64_t split_calls);
+    [[noreturn]] void refuse_left(RankId rank, std::uint64_t call, runtime::Address from) const;
     [[noreturn]] void refuse(const Signature& own, RankId other, const Signature& others) const;
 
+    runtime::Node& node_;
     runtime::Endpoint endpoint_;
     RankId rank_;
     RankId ranks_;

@@ -95,6 +95,7 @@ void Spmd::begin(const std::shared_ptr<StartedCall>& call) {
             Rank leader(self.worker().node(), rank, ranks, places, here.levels);
             Crew alone(1);
             leader.run(self, call->request, alone, here.options.crew);
+            leader.expect_nothing_left();
         }
         call->done.complete(self.worker().node(), self.worker());
     };

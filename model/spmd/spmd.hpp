@@ -39,8 +39,8 @@ struct SpmdOptions {
     };
     Ranks ranks = Ranks::nodes;
     CrewSettings crew = {};
-    /// The algorithm of an operation where a call names none: a name, or `auto`. Without an entry: as `rules` say, or
-    /// without rules the first one of the list.
+    /// The algorithm of an operation where a call names none: a name, or `auto`. Without an entry: as `rules`
+    /// say, or without rules the first one of the list.
     std::map<Operation, std::string> algorithms = {};
     std::shared_ptr<const Rules> rules = {};
     /// So many ranks in a row are near each other, for algorithms with levels; 0: as the topology says.

@@ -214,6 +214,16 @@ std::shared_ptr<Endpoint::State> Endpoints::open_at(std::uint32_t number) {
     return found == open_.end() ? nullptr : found->second;
 }
 
+std::optional<Endpoints::Early> Endpoints::early_among(std::uint32_t first, std::uint32_t end) {
+    const SpinLock::Guard guard(lock_);
+    std::optional<Early> least;
+    for (const auto& [number, messages] : early_) {
+        if (number < first || number >= end || (least && least->number < number)) continue;
+        least = {number, address_of(messages.front().source), messages.front().tag};
+    }
+    return least;
+}
+
 /// No open endpoint has number `to`. Under the lock. Whether the message was given up.
 bool Endpoints::arrive_closed(std::uint32_t to, Message&& message) {
     if (to < Endpoint::first_given) {

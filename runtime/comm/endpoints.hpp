@@ -273,6 +273,14 @@ public:
     bool arrive_at(Context& caller, Endpoint::State& receiver, const Envelope& envelope, const Fill& fill);
     /// The open endpoint of that number; null: there is none.
     std::shared_ptr<Endpoint::State> open_at(std::uint32_t number);
+    /// A message for an endpoint that was not opened when it came, or was used once and closed.
+    struct Early {
+        std::uint32_t number = 0;  ///< of the endpoint
+        Address from;
+        std::uint64_t tag = 0;
+    };
+    /// The first one for the least of the numbers from `first` to before `end` that have one.
+    std::optional<Early> early_among(std::uint32_t first, std::uint32_t end);
 
     std::uint64_t put(Transfer& transfer);
     std::uint64_t put(Offer& offer);
