@@ -91,5 +91,14 @@ TEST(Jacobi, WhatIsNoNumberIsInfinitelyFar) {
     EXPECT_EQ(judged({{"n", "16"}}, 20, 0, deviation).kind, Verdict::Kind::wrong);
 }
 
+TEST(Deviation, OfAnArrayWithWhatIsNoNumberIsInfinite) {
+    double deviation = 0;
+    workloads::deviate_in_norm(deviation, 2, 8);
+    EXPECT_EQ(deviation, 0.5);
+    workloads::deviate_in_norm(deviation, std::nan(""), 8);
+    workloads::deviate_in_norm(deviation, 2, 8);
+    EXPECT_EQ(deviation, std::numeric_limits<double>::infinity());
+}
+
 }  // namespace
 }  // namespace heddle::testing_filaments

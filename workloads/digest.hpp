@@ -30,4 +30,10 @@ inline void deviate(double& deviation, double found, double known) {
     deviation = std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference;
 }
 
+/// The same of an array from a known one, relative to it, in the L2 norm: `wrong` is the sum of the squares
+/// of all differences, `known` that of the known numbers.
+inline void deviate_in_norm(double& deviation, double wrong, double known) {
+    deviate(deviation, std::sqrt(wrong / known), 0);
+}
+
 }  // namespace heddle::workloads

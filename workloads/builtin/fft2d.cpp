@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/memory_need.hpp"
+#include "workloads/digest.hpp"
 #include "workloads/fourier.hpp"
 #include "workloads/spmd_settings.hpp"
 #include "workloads/workload.hpp"
@@ -142,7 +143,7 @@ private:
         });
         wrong = self.all_reduce_value(std::plus<>(), wrong);
         right = self.all_reduce_value(std::plus<>(), right);
-        if (self.thread_rank() == 0) error_ = std::max(error_, std::sqrt(wrong / right));
+        if (self.thread_rank() == 0) deviate_in_norm(error_, wrong, right);
     }
 
     /// Calls `visit` for the elements of the thread's rows.
