@@ -210,6 +210,7 @@ public:
             if (leads) {
                 undeclared(self, [&] {
                     if (pattern_.declared) return;
+                    arrays.reset();  // the process has memory for one call's
                     arrays = std::make_unique<Arrays>(pattern_, self.rank(), self.ranks(), root);
                     arrays->fill(call);
                 });
