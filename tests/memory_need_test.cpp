@@ -99,6 +99,13 @@ TEST(MemoryNeed, OfDataParallelWorkloadsCountsAllRanksOfTheProcess) {
     EXPECT_EQ(error_on("collective", {{"operation", "gather"}, {"bytes", "1048576"}}, {}), "no error");
 }
 
+// A total of less than one element had been ignored.
+TEST(MemoryNeed, OfACollectiveCallIsThatOfASmallTotal) {
+    const Machine small(300e6);
+    EXPECT_EQ(error_on("collective", {{"operation", "all_gather"}, {"bytes", "1048576"}, {"total", "7"}}, {}),
+              "no error");
+}
+
 TEST(MemoryNeed, OfGeneratedGraphsToo) {
     const Machine small(100e6);
     for (const char* name : {"cholesky", "lu"}) {

@@ -306,7 +306,7 @@ public:
                    settings.boolean("split_phase"),
                    settings.number("work"),
                    settings.integer<std::uint64_t>("pieces")},
-          total_(settings.integer<std::uint64_t>("total") / sizeof(Element)) {
+          total_bytes_(settings.integer<std::uint64_t>("total")) {
         using Ranks = spmd::SpmdOptions::Ranks;
         options_ = spmd_options(settings);
         if (pattern_.to_value && options_.ranks == Ranks::threads)
@@ -342,7 +342,9 @@ public:
     void prepare(const ClusterView& cluster, const runtime::Schedule& /*schedule*/) override {
         const RankId ranks = ranks_of(options_, cluster);
         const Index inputs = blocks_in(pattern_.operation, ranks);
-        if (total_ > 0) pattern_.count = std::max<Index>(1, total_ / ranks / std::max<Index>(inputs, 1));
+        if (total_bytes_ > 0)
+            pattern_.count =
+                std::max<Index>(1, total_bytes_ / sizeof(Element) / ranks / std::max<Index>(inputs, 1));
         if (pattern_.declared) return;
         const auto elements = [&](bool at_root) {
             const Sizes sizes = sizes_of(pattern_, ranks, at_root);
@@ -371,7 +373,7 @@ public:
 
 private:
     Pattern pattern_;
-    Index total_;  ///< elements of the inputs of all ranks; 0: the pattern says how many each has
+    std::uint64_t total_bytes_;  ///< of the inputs of all ranks; 0: the pattern says how much each has
     spmd::SpmdOptions options_;
 };
 
