@@ -99,6 +99,16 @@ TEST(MemoryNeed, OfDataParallelWorkloadsCountsAllRanksOfTheProcess) {
     EXPECT_EQ(error_on("collective", {{"operation", "gather"}, {"bytes", "1048576"}}, {}), "no error");
 }
 
+// Each node has a block of them.
+TEST(MemoryNeed, OfAnAdaptiveLoopCountsTheNodesOfTheProcess) {
+    const Machine small(300e6);
+    for (const char* const loop : {"for", "prefix_sum"}) {
+        const std::map<std::string, std::string> settings{{"loop", loop}, {"n", "100000000"}};
+        EXPECT_THAT(error_on("adaptive", settings, {}), HasSubstr("lower workload.n")) << loop;
+        EXPECT_EQ(error_on("adaptive", settings, 1), "no error") << loop;
+    }
+}
+
 // A total of less than one element had been ignored.
 TEST(MemoryNeed, OfACollectiveCallIsThatOfASmallTotal) {
     const Machine small(300e6);
