@@ -185,6 +185,44 @@ TEST(DataflowGroupErrors, ANodeThatRunsAGroupDifferentlyOftenEndsTheRun) {
                 HasSubstr("node 1 runs a group for 5 iterations, and node 0 for 3"));
 }
 
+void add(Thread& /*self*/, shared_r<double> from, shared_rw<double> to) {
+    to.value() += from.read();
+}
+
+/// Each of the two objects needs the other one's value in each iteration, so no node ends alone.
+Body runs_together(std::uint32_t iterations) {
+    return [iterations](Thread& self) {
+        const shared<double> here(self), there(self);
+        if (self.worker().node().id() == 0) {
+            here.write(0.0);
+            there.write(1.0);
+        }
+        const auto record = [&](GroupRecorder& recorder) {
+            recorder.bytes(here, 8);
+            recorder.bytes(there, 8);
+            self.fork<add>(there, here);
+            self.fork<add>(here, there);
+        };
+        Group group(self, deal(2, true), record, Recorded::everywhere);
+        if (iterations != 0) group.run(iterations);
+    };
+}
+
+TEST(DataflowGroupErrors, ANodeThatWaitsForOneThatRunsAGroupLessOftenEndsTheRun) {
+    EXPECT_EQ(error_of(2, 1, runs_together(4), runs_together(4)), no_error);
+    EXPECT_EQ(error_of(2, 1, runs_together(0), runs_together(0)), no_error);
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        EXPECT_THAT(error_of(2, seed, runs_together(5), runs_together(3)),
+                    HasSubstr("node 1 runs a group for 3 iterations, and node 0 for 5"));
+        EXPECT_THAT(error_of(2, seed, runs_together(3), runs_together(5)),
+                    HasSubstr("node 1 runs a group for 5 iterations, and node 0 for 3"));
+        EXPECT_THAT(error_of(2, seed, runs_together(3), runs_together(0)),
+                    HasSubstr("node 1 runs a group for 0 iterations, and node 0 for 3"));
+        EXPECT_THAT(error_of(2, seed, runs_together(0), runs_together(3)),
+                    HasSubstr("node 1 runs a group for 3 iterations, and node 0 for 0"));
+    }
+}
+
 // --- groups that an exception unwinds
 
 /// `then` gets an object whose group was unwound, while it ran or between its runs.

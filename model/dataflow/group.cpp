@@ -39,7 +39,9 @@ void Group::begin(const Placer& placer) {
 /// If it is unwound its objects are not used any more.
 Group::~Group() noexcept(false) {
     Lending& lending = self_.lending();
-    if (elsewhere_ || std::uncaught_exceptions() > exceptions_) {
+    const bool unwound = std::uncaught_exceptions() > exceptions_;
+    if (!unwound) tell_runs(0);
+    if (elsewhere_ || unwound) {
         lending.ended(*this);
         return;
     }
@@ -62,6 +64,7 @@ void Group::place(const Placer& placer) {
     const runtime::Topology& topology = self_.worker().node().topology();
     runtime::on_large_stack([&] { placing_ = placer(recording_); });  // partitioners recurse
     programs_ = programs_of(recording_, placing_, {topology.nodes, self_.worker().node().cores()});
+    tell_runs(0);  // of the placing before
     ++placings_;
     runtime::Worker& worker = self_.worker();
     const auto tasks = static_cast<std::int64_t>(recording_.tasks().size());
@@ -86,6 +89,16 @@ void Group::install_programs() {
         if (site.node == worker.id.node) programs[site.core] = std::make_shared<const SiteProgram>(program);
     worker.node().state<RecordedGroups>().recorded(worker, {name_, placings_}, std::move(tasks));
     sites().install(worker, name_, placings_, std::move(programs));
+    told_ = false;
+    if (run_ != 0) tell_runs(0);
+}
+
+/// The first run of all, which each node begins of itself, has so many iterations and the present placing. 0:
+/// it has another placing, or there is none.
+void Group::tell_runs(std::uint32_t iterations) {
+    if (std::exchange(told_, true)) return;
+    runtime::Worker& worker = self_.worker();
+    worker.node().state<RecordedGroups>().runs(worker, {name_, placings_}, iterations);
 }
 
 bool Group::conflicts(const Group& other) const {
@@ -101,6 +114,7 @@ void Group::start(std::uint32_t iterations) {
     if (running_) throw Error("a group is started while it runs", "wait for it before");
     self_.sync();
     if (iterations == 0 || programs_.of_site.empty()) return;
+    tell_runs(iterations);
     if (elsewhere_) return begin_elsewhere(iterations);
     self_.lending().wait_for_conflicts(*this);
     // Nodes that have recorded it do not ask where its values are.
@@ -233,20 +247,11 @@ void Group::read_reports() {
     for (const auto& [site, report] : running_->answers->all()) {
         runtime::Reader reader(*report);
         run_time_ = std::max(run_time_, reader.get<Time>());
-        if (digest_ != 0) expect_iterations(site / cores, reader.get<std::uint32_t>());
         if (measures_) read_times({site / cores, site % cores}, reader, times);
         if (!reader.done()) throw runtime::MalformedMessage("the end of a group's thread cannot be read");
     }
     if (std::exchange(measures_, false)) recording_.measured(std::move(times));
     sites().count_run(std::chrono::duration<double>(run_time_).count());
-}
-
-/// Each node has said itself how often it runs a group that it records.
-void Group::expect_iterations(NodeId node, std::uint32_t iterations) const {
-    if (iterations == running_->iterations) return;
-    throw Error(fmt::format("node {} runs a group for {} iterations, and node 0 for {}", node, iterations,
-                            running_->iterations),
-                "let `elsewhere` run each group as often as `main` does");
 }
 
 /// A thread tells them in the order of its tasks.

@@ -112,6 +112,7 @@ private:
     void begin_elsewhere(std::uint32_t iterations);
     void start_threads(Runs& runs, std::uint32_t iterations);
     void install_programs();
+    void tell_runs(std::uint32_t iterations);
     void call_all_in();
     NodeRun run_of(std::uint32_t iterations) const;
     void give_values(Runs& runs, Running& running);
@@ -119,7 +120,6 @@ private:
     void add_move(const Lending::Holder& holder, GroupMove move, Runs& runs);
     void send_from_home(std::uint32_t object, std::span<const Target> to);
     void read_reports();
-    void expect_iterations(NodeId node, std::uint32_t iterations) const;
     void read_times(WorkerId site, runtime::Reader& report, std::vector<Recording::Measured>& times) const;
     void lend_objects(const Running& ended);
     ValueName value_of(std::uint32_t object) const { return {name_, object, run_}; }
@@ -135,6 +135,7 @@ private:
     GroupName name_;
     std::uint32_t placings_ = 0;
     std::uint32_t digest_ = 0;                     ///< GroupValue
+    bool told_ = true;                             ///< node 0 gets, or has, what is compared of the placing
     std::uint32_t run_ = 0;                        ///< the number of the next or present one
     std::uint32_t iteration_ = 0;                  ///< with which it begins
     std::map<NodeId, std::uint32_t> has_placing_;  ///< nodes that have programs

@@ -41,10 +41,12 @@ const Handler recorded_handler("dataflow.recorded", Handler::Kind::work,
                                [](Node& node, NodeId from, auto message) {
                                    Reader reader(message);
                                    const PlacedGroup group = placed_in(reader);
-                                   const auto digest = reader.get<std::uint64_t>();
+                                   RecordedGroups::Said said;
+                                   said.digest = reader.get<std::uint64_t>();
+                                   said.iterations = reader.get<std::uint32_t>();
                                    if (!reader.done()) throw MalformedMessage("it is no digest of a group");
                                    node.state<RecordedGroups>().recorded_by(node.receiver(), group, from,
-                                                                            digest);
+                                                                            said);
                                });
 
 const Handler ended_handler("dataflow.ended", Handler::Kind::work, [](Node& node, NodeId from, auto message) {
@@ -58,6 +60,13 @@ const Handler ended_handler("dataflow.ended", Handler::Kind::work, [](Node& node
     throw Error(fmt::format("node 0 records group {}, and node {} has recorded {} and no more", groups + 1,
                             node, groups),
                 "let `elsewhere` make all groups that `main` makes for every node to record");
+}
+
+void expect_iterations(NodeId node, std::uint32_t iterations, std::uint32_t on_node_0) {
+    if (iterations == on_node_0) return;
+    throw Error(
+        fmt::format("node {} runs a group for {} iterations, and node 0 for {}", node, iterations, on_node_0),
+        "let `elsewhere` run each group as often as `main` does");
 }
 
 const Handler same_handler("dataflow.same", Handler::Kind::work, [](Node& node, NodeId, auto message) {
@@ -115,7 +124,7 @@ void RecordedGroups::recorded(Context& caller, const PlacedGroup& group, TaskDes
     const NodeId nodes = node_.topology().nodes;
     if (nodes == 1) return;
     const std::uint64_t digest = digest_of(tasks);
-    std::map<NodeId, std::uint64_t> early;
+    std::map<NodeId, Said> early;
     {
         const SpinLock::Guard guard(lock_);
         Recorded& recorded = groups_[group];
@@ -124,32 +133,59 @@ void RecordedGroups::recorded(Context& caller, const PlacedGroup& group, TaskDes
         recorded.here = true;
         early = std::exchange(recorded.early, {});
     }
-    for (const auto& [node, other] : early) recorded_by(caller, group, node, other);
-    if (node_.id() == 0) return;
+    for (const auto& [node, said] : early) recorded_by(caller, group, node, said);
+}
+
+void RecordedGroups::runs(Context& caller, const PlacedGroup& group, std::uint32_t iterations) {
+    if (node_.topology().nodes == 1) return;
     Writer message;
-    put_placed(message, group);
-    message.put(digest);
+    {
+        const SpinLock::Guard guard(lock_);
+        const auto found = groups_.find(group);
+        Recorded& recorded = found->second;
+        if (node_.id() == 0) {
+            recorded.iterations = iterations;
+            for (const auto& [node, others] : recorded.uncompared)
+                expect_iterations(node, others, iterations);
+            forget_if_compared(found);
+            return;
+        }
+        put_placed(message, group);
+        message.put(recorded.digest).put(iterations);
+    }
     node_.outbox_of(caller).post(0, recorded_handler, message.bytes());
 }
 
-void RecordedGroups::recorded_by(Context& caller, const PlacedGroup& group, NodeId node,
-                                 std::uint64_t digest) {
+/// On node 0, when all nodes have said what they have. Under the lock.
+void RecordedGroups::forget_if_compared(Groups::iterator group) {
+    const Recorded& recorded = group->second;
+    if (recorded.iterations && recorded.others + 1 == node_.topology().nodes) groups_.erase(group);
+}
+
+void RecordedGroups::recorded_by(Context& caller, const PlacedGroup& group, NodeId node, const Said& said) {
     Writer message;
     put_placed(message, group);
     bool same = false;
     {
         const SpinLock::Guard guard(lock_);
-        Recorded& recorded = groups_[group];
+        const auto found = groups_.try_emplace(group).first;
+        Recorded& recorded = found->second;
         if (!recorded.here) {
-            recorded.early.emplace(node, digest);
+            recorded.early.emplace(node, said);
             return;
         }
-        same = recorded.digest == digest;
+        same = recorded.digest == said.digest;
         if (!same) {
             message.put_size(recorded.tasks.size());
             for (const std::string& task : recorded.tasks) message.put_text(task);
-        } else if (++recorded.others + 1 == node_.topology().nodes) {
-            groups_.erase(group);
+        } else {
+            if (recorded.iterations) {
+                expect_iterations(node, said.iterations, *recorded.iterations);
+            } else {
+                recorded.uncompared.emplace(node, said.iterations);
+            }
+            ++recorded.others;
+            forget_if_compared(found);
         }
     }
     runtime::Outbox& outbox = node_.outbox_of(caller);

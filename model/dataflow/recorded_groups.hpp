@@ -1,9 +1,10 @@
-// Checks groups that each node records itself (the KAAPI paper, section 3.5). Node 0 compares the graph and
-// the placement of every other node with its own. A difference ends the run.
+// Checks groups that each node records itself (the KAAPI paper, section 3.5). Node 0 compares the graph, the
+// placement and the iterations of the first run of every other node with its own. A difference ends the run.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,10 +35,19 @@ public:
     void ends(runtime::Context& caller);
     /// This node has recorded and placed a group.
     void recorded(runtime::Context& caller, const PlacedGroup& group, TaskDescriptions tasks);
+    /// Afterwards, once: the group's first run has that placing and so many iterations; 0: it has another
+    /// placing. Now the placing is compared.
+    void runs(runtime::Context& caller, const PlacedGroup& group, std::uint32_t iterations);
 
     // --- for the messages
-    /// On node 0: another node has. Its answer tells that node whether it is the same.
-    void recorded_by(runtime::Context& caller, const PlacedGroup& group, NodeId node, std::uint64_t digest);
+    /// What a node says of a placing.
+    struct Said {
+        std::uint64_t digest = 0;
+        std::uint32_t iterations = 0;
+    };
+    /// On node 0: another node has recorded a group. The answer tells that node whether it is the same.
+    /// Throws Error if it is, for other iterations.
+    void recorded_by(runtime::Context& caller, const PlacedGroup& group, NodeId node, const Said& said);
     /// On node 0: another node has recorded so many groups, and records no more. Throws Error if this node
     /// has recorded more.
     void ended(NodeId node, std::uint32_t groups);
@@ -51,15 +61,20 @@ private:
         TaskDescriptions tasks{};
         std::uint64_t digest = 0;
         bool here = false;
-        NodeId others = 0;  ///< that were compared
-        std::map<NodeId, std::uint64_t> early{};
+        std::optional<std::uint32_t> iterations{};
+        NodeId others = 0;                             ///< that were compared
+        std::map<NodeId, Said> early{};                ///< this node has not recorded it
+        std::map<NodeId, std::uint32_t> uncompared{};  ///< iterations
     };
+
+    using Groups = std::map<PlacedGroup, Recorded>;
+    void forget_if_compared(Groups::iterator group);
 
     runtime::Node& node_;
     runtime::SpinLock lock_;  ///< over what follows
     std::uint32_t next_ = 0;
     std::map<NodeId, std::uint32_t> ended_;
-    std::map<PlacedGroup, Recorded> groups_;
+    Groups groups_;
 };
 
 }  // namespace heddle::dataflow

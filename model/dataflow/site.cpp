@@ -100,7 +100,6 @@ void Site::keep(Thread& thread) const {
 void Site::finish(Thread& thread, Time begin) const {
     runtime::Writer report;
     report.put(now(thread) - begin);
-    if (run_.digest != 0) report.put(run_.iterations);
     for (const Watched& task : measured_) report.put(task.time);
     const CoreId core = run_.core;
     runtime::Worker& worker = thread.worker();
