@@ -148,7 +148,8 @@ struct PartialNetwork {
     std::optional<double> bandwidth{};
     std::optional<Time> latency{};
     std::optional<Time> gap{};
-    std::vector<std::uint32_t> shape{};
+    std::vector<std::uint32_t> shape{};  ///< of this network alone, as are its cables
+    std::vector<std::uint32_t> cables{};
     Location where{};
 };
 

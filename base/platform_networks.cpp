@@ -61,7 +61,7 @@ Platform platform_of(const Platform& platform, NetworkId network) {
     own.network.latency = stated.latency.value_or(own.network.latency);
     own.network.gap = stated.gap.value_or(own.network.gap);
     own.network.shape = stated.shape;
-    own.network.cables.clear();
+    own.network.cables = stated.cables;
     own.where = stated.where;
     return own;
 }

@@ -11,10 +11,8 @@
 #include <set>
 #include <utility>
 
-#include "base/output_file.hpp"
-#include "base/paths.hpp"
+#include "configs/check_experiment.hpp"
 #include "configs/fields.hpp"
-#include "configs/output_files.hpp"
 #include "configs/platform_base.hpp"
 #include "configs/policy_settings.hpp"
 #include "partitioners/partitioner.hpp"
@@ -222,49 +220,8 @@ private:
     Experiment* experiment_;
 };
 
-/// No path is one that results cannot name. No output would replace an input before or while it is read.
-void check_paths(const Experiment& experiment) {
-    const std::vector<std::string> inputs = files_read(experiment);
-    std::ranges::for_each(inputs, expect_utf8);
-    for (const NamedOutput& output : output_files(experiment)) {
-        expect_utf8(output.path);
-        if (replaces_one_of(output.path, inputs))
-            throw Error(fmt::format("{} is {}, which the run reads", output.key, output.path),
-                        "name another file for the output", output.where);
-    }
-}
-
-/// What no single value shows.
-void check_together(const Experiment& experiment) {
-    const auto& stealing = experiment.schedule.stealing;
-    if (stealing.back_off_min > stealing.back_off_max) {
-        const char* key = experiment.is_stated("schedule.stealing.back_off_max")
-                              ? "schedule.stealing.back_off_max"
-                              : "schedule.stealing.back_off_min";
-        throw Error("schedule.stealing.back_off_min is more than back_off_max", "state both",
-                    experiment.where(key));
-    }
-    if (experiment.reads_placement() && experiment.schedule.placement_file.empty())
-        throw Error(
-            "placement: file, and no file is named",
-            "state schedule.placement_file, a table with the worker of each task (docs/schedulers.md)",
-            experiment.where("schedule.placement"));
-    check_paths(experiment);
-    const auto workload = experiment.make_workload();
-    if (experiment.platform.nodes < 2) return;
-    for (const runtime::TaskType* task : workload->tasks()) {
-        if (task->travels()) continue;
-        const char* key = experiment.is_stated("platform.nodes") ? "platform.nodes" : "workload.name";
-        throw Error(
-            fmt::format("{} cannot run on {} nodes: the arguments or the result of its task {} cannot leave "
-                        "their node",
-                        experiment.kind->name, experiment.platform.nodes, task->name()),
-            "set platform.nodes to 1, or give the task arguments of plain bytes without addresses",
-            experiment.where(key));
-    }
-}
-
 void finish_platform(Platform& platform, const Experiment& experiment) {
+    check_networks(platform, experiment);
     platform.where = experiment.where("platform");
     platform.stated_nodes = experiment.is_stated("platform.nodes");
     platform.stated_cores = experiment.is_stated("platform.cores");

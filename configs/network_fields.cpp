@@ -95,6 +95,8 @@ public:
             network_.gap = figure(entry).gap;
         } else if (entry.key == "shape") {
             network_.shape = figure(entry).shape;
+        } else if (entry.key == "cables") {
+            network_.cables = figure(entry).cables;
         } else if (entry.key == "transport") {
             carrier_.transport = carrier_in(entry, key);
         } else if (entry.key == "interface") {
@@ -126,6 +128,7 @@ Json shown(const PartialNetwork& network, const NetworkCarrier& carrier) {
     if (network.latency) json["latency"] = print_time(*network.latency);
     if (network.gap) json["gap"] = print_time(*network.gap);
     if (!network.shape.empty()) json["shape"] = network.shape;
+    if (!network.cables.empty()) json["cables"] = network.cables;
     if (carrier.transport) json["transport"] = carrier_names()[static_cast<std::size_t>(*carrier.transport)];
     if (!carrier.interface.empty()) json["interface"] = carrier.interface;
     if (!carrier.ports.empty()) json["ports"] = carrier.ports;
@@ -171,7 +174,8 @@ Field networks() {
 }  // namespace
 
 const std::vector<const char*> network_keys = {
-    "name", "members", "topology", "bandwidth", "latency", "gap", "shape", "transport", "interface", "ports",
+    "name",  "members", "topology",  "bandwidth", "latency", "gap",
+    "shape", "cables",  "transport", "interface", "ports",
 };
 
 void add_network_fields(std::vector<Field>& all) {

@@ -80,6 +80,8 @@ bool applies(const std::string& key, const Experiment& experiment) {
         return experiment.backend == Backend::native &&
                (experiment.platform.nodes > 1 || experiment.transport != Transport::tcp);
     }
+    const bool of_one_network = key == "platform.network.shape" || key == "platform.network.cables";
+    if (of_one_network && !experiment.platform.networks.empty()) return false;
     // What declared work lasts, and what schedulers are told of messages.
     const bool told = key == "platform.core_speed" || key == "platform.network.latency" ||
                       key == "platform.network.bandwidth";

@@ -58,6 +58,18 @@ TEST_F(ConfigFrom, AKernelsSpeedIsTheCostOfAUnitUnlessOneIsStated) {
     EXPECT_EQ(read("{from: here.yaml}").settings.number("unit_cost"), 20);
 }
 
+// A file may come from a program with more workloads.
+TEST_F(ConfigFrom, AKernelThatNoWorkloadHasIsRefusedUnlessAFileStatesIt) {
+    write("here.yaml", "kernels: [{kernel: their.own, speed: 1Gf}]\n");
+    EXPECT_EQ(read("{from: here.yaml}").kernels.size(), 1U);
+    try {
+        read("{kernels: [{kernel: uts.nod, speed: 1Gf}]}");
+        FAIL() << "expected an error";
+    } catch (const Error& error) {
+        EXPECT_THAT(error.what(), HasSubstr("did you mean \"uts.node\"?"));
+    }
+}
+
 // The term of a product is declared as 2 flops, and a core does 2 Gf/s: 1 ns a term. At 4 and 1 Gf/s terms
 // take 0.5 and 2 ns, and halfway between the sizes, in factors, 1.25 ns.
 TEST_F(ConfigFrom, AKernelsSpeedMayDependOnTheSizeOfTheData) {

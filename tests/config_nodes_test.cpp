@@ -120,6 +120,10 @@ TEST(ConfigNodes, MistakesAreToldWithTheirLine) {
     EXPECT_THAT(error_of("  nodes_at_start: 4\n  events:\n  - {at: 1s, node: 5, member: false}\n"),
                 HasSubstr("it has not joined by then"));
     EXPECT_THAT(error_of("  nodes_at_start: 9\n"), HasSubstr("there are 8 nodes"));
+    const std::string shaped = "  networks: [{name: a, topology: fat_tree, shape: [4, 2], cables: [1, 1]}]\n";
+    EXPECT_EQ(error_of(shaped), "no error");
+    EXPECT_THAT(error_of(shaped + "  network: {cables: [1, 1]}\n"),
+                AllOf(HasSubstr("a.yaml:7"), HasSubstr("in the entry of each network")));
     const std::string networks = "  networks: [{name: a, members: 0-3}, {name: b, members: 3-7}]\n";
     EXPECT_THAT(error_of(networks + "  nodes_at_start: 3\n"),
                 AllOf(HasSubstr("a.yaml:"), HasSubstr("would have to pass node 3"),

@@ -34,7 +34,7 @@ GOOD = [
     "{workload: {name: fib}, backend: sim, platform: {memory_bandwidth: [1GBps, 1.6GBps, 12Gbps]}}",
     "{workload: {name: fib}, backend: sim, platform: {kernels: [{kernel: fib.call, speed: 50Gf}], compute: measured}}",
     "{workload: {name: fib}, backend: sim, platform: {kernels: [], compute: declared}}",
-    "{workload: {name: jacobi}, backend: sim, platform: {kernels: [{kernel: a, size: 2, speed: 5Gf}, {kernel: a, size: 3e2, speed: 4Gf}]}}",
+    "{workload: {name: jacobi}, backend: sim, platform: {kernels: [{kernel: jacobi.point, size: 2, speed: 5Gf}, {kernel: jacobi.point, size: 3e2, speed: 4Gf}]}}",
     "{workload: {name: fib}, compare: {seed: [1, 2]}, published: {seconds: [{seed: 1, seconds: 63.8}]}}",
     "{workload: {name: fib}, compare: {seed: [1, 2]}, published: {improvements: [{seed: 1, over: {seed: 2}, percent: -5}]}}",
     "{workload: {name: fib}, compare: {seed: [1, 2]}, published: {baseline: {seed: 1}, speedups: [{seed: 2, speedup: 2}], seconds: []}}",

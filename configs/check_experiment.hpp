@@ -1,0 +1,15 @@
+// What no single value of an experiment shows: values that exclude each other, and files that are in the way.
+#pragma once
+
+#include "configs/experiment.hpp"
+
+namespace heddle::configs {
+
+/// Throws Error, with the place of one of the values.
+void check_together(const Experiment& experiment);
+
+/// The same of a platform alone. A shape is for as many nodes as one network joins, so that it cannot be
+/// every network's.
+void check_networks(const Platform& platform, const Experiment& experiment);
+
+}  // namespace heddle::configs
