@@ -21,6 +21,30 @@ TEST(Members, NodesJoinAndLeaveAtAnyTimeAndTheAnswerStaysRight) {
     EXPECT_GT(changes.left_networks, testing_seeds::seeds(40));
 }
 
+// A leaver gives tasks to the next member in turn, which may have asked to leave.
+TEST(Members, SeveralNodesLeaveWithinAFewSteps) {
+    const auto all = testing_members::all_workloads();
+    for (std::uint64_t seed = 1; seed <= testing_seeds::seeds(600); ++seed) {
+        const auto& stated = all[seed % all.size()];
+        SCOPED_TRACE(stated.name + ", seed " + std::to_string(seed));
+        auto [options, schedule] = testing_members::draw_changing_machine(seed);
+        Random random = Random(seed).split(12);
+        options.nodes = 4 + static_cast<NodeId>(random.below(3));
+        options.cores = 2;
+        options.routes = {};
+        options.at_start = options.nodes;
+        options.faults.delay_max = 1 + random.below(60);
+        options.member_events.clear();
+        std::uint64_t at = random.below(400);
+        for (NodeId node = 1; node + 1 < options.nodes; ++node) {
+            options.member_events.push_back({std::chrono::nanoseconds(at), node, false});
+            at += random.below(40);
+        }
+        ASSERT_NO_THROW(testing_faults::run(stated, options, schedule));
+        if (::testing::Test::HasFailure()) break;
+    }
+}
+
 /// A tree that would take long; the leaf after `left` others ends the run.
 struct Search {
     static std::uint64_t run(model::Strand strand, std::uint64_t left, std::uint32_t depth);

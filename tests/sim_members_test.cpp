@@ -141,6 +141,24 @@ TEST(SimMembers, AHundredSeeds) {
     }
 }
 
+// What a leaver gives away may come to a node that has asked to leave already, and that nothing more is sent
+// to. It hands such tasks on: if it ran one, other nodes could steal a part of it, whose result had no way
+// home.
+TEST(SimMembers, NodesThatLeaveAtTheSameTimeHandOnWhatTheyGiveEachOther) {
+    const StatedWorkload work{"uts", {{"tree", "T1"}, {"depth", "6"}}};
+    Platform two = four_nodes();
+    two.events = {member(us(80), 3, false), member(us(82), 1, false)};
+    Platform four = four_nodes();
+    four.nodes = 6;
+    four.events = {member(us(50), 5, false), member(us(80), 4, false), member(us(120), 3, false),
+                   member(us(160), 2, false)};
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+        SCOPED_TRACE(seed);
+        ASSERT_NO_THROW(simulate(work, two, schedule_of(seed)));
+        ASSERT_NO_THROW(simulate(work, four, schedule_of(seed)));
+    }
+}
+
 /// Two networks, joined by the first nodes; the nodes that join are members of one, or of both. Gateways hold
 /// little, so that fragments wait for acknowledgments when nodes leave.
 Platform on_two_networks(Random& random) {

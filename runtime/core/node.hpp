@@ -100,6 +100,8 @@ public:
     void expect_same_nodes(const std::string& what) const;
     /// This node is to leave: it gives its work away, and begins none that it need not.
     bool is_leaving() const { return members_ && members_->leaving(); }
+    /// It has asked to leave by now: it begins no task that came from another node.
+    bool hands_on() const { return members_ && members_->hands_on(); }
     /// Whether this node has no work, and waits for nothing.
     bool has_nothing_to_do() const;
     /// Whether it has something that other nodes could ask for, so that it must stay.

@@ -329,8 +329,11 @@ void Members::look(Outbox& outbox) {
         const SpinLock::Guard guard(lock_);
         const Stage stage = stage_.load();
         if (stage == Stage::giving && node_.has_nothing_to_do() && !node_.is_kept()) {
-            asks = true;
-            stage_.store(Stage::asking);
+            // A worker shows itself active, looks at the stage, and then takes a task. So either it sees that
+            // this node asks, and takes none, or the second look sees that the worker is active.
+            stage_.store(Stage::asking, std::memory_order_seq_cst);
+            asks = node_.has_nothing_to_do();
+            if (!asks) stage_.store(Stage::giving, std::memory_order_seq_cst);
         } else if (stage == Stage::going && has_all() && node_.has_nothing_to_do()) {
             if (node_.is_kept()) refuse_to_keep();
             departs = true;

@@ -7,7 +7,7 @@
 // and each acknowledges to node 0. A node handles no message of a node of which it has not been told: such
 // messages wait until `joined` has come.
 //
-// Leave: the leaver L gives away what may leave, begins nothing new, and asks node 0 when it has nothing
+// Leave: the leaver L gives away what may leave, steals nothing, and asks node 0 when it has nothing
 // left. Node 0 lets it `go`. L asks each member to `close` its way to L; a member closes it exactly
 // (ways.hpp), and says how many messages it has sent (`closed`). When L has received all of them and has
 // passed on what they brought, it closes its own ways, and says how many it has sent (`left`). Each member
@@ -20,7 +20,9 @@
 // Invariants: 1. A node sends to members only. 2. No message is under way to a node that has left, and none
 // from it is handled after `left` was. 3. Every node that could have work is counted by all waves of the
 // termination detection: node 0 begins a new epoch of waves before a new member can exchange a message, and
-// begins no wave between `go` and the leaver's last counts.
+// begins no wave between `go` and the leaver's last counts. 4. From the moment at which the leaver asks node
+// 0 it waits for no other node: it begins no task that came from one, but hands it on, and gives none of
+// which it awaits the result. So nothing that its work needs is sent to it over a way that is closed.
 #pragma once
 
 #include <atomic>
@@ -77,6 +79,9 @@ public:
     void leave(Outbox& outbox);
     /// It gives its work away, and takes none.
     bool leaving() const { return stage_.load(std::memory_order_seq_cst) > Stage::member; }
+    /// It has asked node 0: a task that still comes is handed on and not begun. For a worker that has shown
+    /// itself active.
+    bool hands_on() const { return stage_.load(std::memory_order_seq_cst) > Stage::giving; }
     /// Its workers end, and say_left is to follow.
     bool departs() const { return stage_.load(std::memory_order_seq_cst) == Stage::last_words; }
     /// It is no member any more, or never became one.

@@ -62,9 +62,12 @@ std::uint32_t Deques::givable() const {
     return shared;
 }
 
+// A node that has asked to leave gives none of these: it would wait for their results (Members).
 void Deques::give(Gift& gift) {
     gift.from_workers([&](Worker& victim) {
         if (node_.arrived().give_one(gift, victim.id.core)) return true;
+        if (node_.hands_on()) [[unlikely]]
+            return false;
         Deque& deque = victim.deque();
         const bool gave = deque.shared() != 0 && give_one(gift, victim);
         if (deque.shared() == 0) deque.ask();

@@ -19,6 +19,8 @@ void SharedTokens::put_arrived(const TaskType& type, std::span<const std::byte> 
 }
 
 std::optional<LooseTask> SharedTokens::take(Worker& worker) {
+    if (node_.hands_on()) [[unlikely]]
+        return std::nullopt;
     auto task = tokens_.take(worker, TokenDeque::End::latest);
     if (task) worker.count_task(task->from);
     return task;

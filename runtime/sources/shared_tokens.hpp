@@ -19,7 +19,7 @@ public:
     void put(Worker& worker, const TaskType& type, std::span<const std::byte> arguments);
     /// A token that `from` gave, by the receiver.
     void put_arrived(const TaskType& type, std::span<const std::byte> arguments, NodeId from);
-    /// The latest, for a worker that runs it at once, as one of its tasks.
+    /// The latest, for a worker that has shown itself active and runs it at once, as one of its tasks.
     std::optional<LooseTask> take(Worker& worker);
     std::uint32_t size() const { return tokens_.size(); }
 

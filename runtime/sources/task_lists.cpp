@@ -28,7 +28,7 @@ std::unique_ptr<Token> TaskLists::take(CoreId core) {
 }
 
 bool TaskLists::run(Worker& worker, Slot* head) {
-    return worker.take_and_run([&] { return take(worker.id.core); },
+    return worker.take_and_run([&] { return may_begin() ? take(worker.id.core) : nullptr; },
                                [&](Token& task) {
                                    worker.charge(worker.costs->token);
                                    worker.count_task(task.from);
@@ -54,6 +54,10 @@ ArrivedTasks::ArrivedTasks(Node& node)
     : TaskLists(node,
                 node.schedule().stealing.amount == Stealing::Amount::donation ? node.topology().cores : 1),
       donates_(node.schedule().stealing.amount == Stealing::Amount::donation) {}
+
+bool ArrivedTasks::may_begin() const {
+    return !node_.hands_on();
+}
 
 // Those that came from other nodes go on only if more wait than the workers here can begin: a task that is
 // handed on before a worker runs it could travel without end.

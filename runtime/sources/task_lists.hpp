@@ -27,6 +27,8 @@ public:
 
 protected:
     std::uint32_t size() const { return waiting_.get(); }
+    /// Whether a worker, which has shown itself active, may take one and run it.
+    virtual bool may_begin() const { return true; }
     /// Of the list of `core`, if it has one. Null if there is none in all lists.
     std::unique_ptr<Token> take(CoreId core);
     /// Of the list of `core` alone.
@@ -57,6 +59,9 @@ public:
     void give(Gift& gift) override;
     /// With donation: adds one of that worker's list. False if none may go on.
     bool give_one(Gift& gift, CoreId core) { return donates_ && donate_one(gift, core); }
+
+protected:
+    bool may_begin() const override;
 
 private:
     bool donate_one(Gift& gift, CoreId core);
