@@ -55,10 +55,14 @@ namespace {
 /// Whether a key means something in the experiment's world. Natively the machine is what it is; a platform
 /// file says what the YAML does not.
 bool applies(const std::string& key, const Experiment& experiment) {
-    if (key == "transport.receive" && experiment.backend == Backend::sim)
-        return experiment.messages.receive == Messages::Receive::poll;
-    if (key == "transport.send" && experiment.backend == Backend::sim)
-        return experiment.messages.send == Messages::Send::sequence;
+    const Messages& messages = experiment.messages;
+    if (experiment.backend == Backend::sim) {
+        // What a simulation takes of these (cli/worlds.cpp), where it is not the default.
+        if (key == "transport.receive") return messages.receive != Messages{}.receive;
+        if (key == "transport.look")
+            return messages.receive == Messages::Receive::automatic && messages.look != Messages{}.look;
+        if (key == "transport.send") return messages.send != Messages{}.send;
+    }
     if (key.starts_with("transport."))
         return experiment.backend == Backend::native && experiment.is_stated(key);
     if (key == "schedule.placement_file") return experiment.reads_placement();

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "configs/cell.hpp"
 #include "configs/combinations.hpp"
@@ -397,6 +398,25 @@ TEST(Config, ACellIsNamedByWhatChangesItsRun) {
     EXPECT_NE(cell_name(read(base, {"workload.n=29"})), cell);
     EXPECT_NE(cell_name(read(base, {"platform.network.latency=2us"})), cell);
     EXPECT_EQ(cell_name(read(base).with_seed(2)), cell_name(read(base + "seed: 2")));
+}
+
+// How a receiver waits changes the times of a simulation where waking takes time.
+TEST(Config, WhatASimulationTakesOfTheTransportIsAPartOfItsCell) {
+    const std::string base = "workload: {name: fib}\nbackend: sim\nplatform: {nodes: 2}\n";
+    std::set<std::string> cells = {cell_name(read(base))};
+    for (const char* stated : {"look=0s", "look=5ms", "receive=block", "receive=poll", "send=sequence"}) {
+        const Experiment once = read(base, {std::string("transport.") + stated});
+        EXPECT_TRUE(cells.insert(cell_name(once)).second) << stated;
+        const Experiment twice = read_experiment_text(resolved_yaml(once), "b.yaml");
+        EXPECT_EQ(cell_name(twice), cell_name(once)) << stated;
+        EXPECT_EQ(twice.messages.look, once.messages.look);
+        EXPECT_EQ(twice.messages.receive, once.messages.receive);
+        EXPECT_EQ(twice.messages.send, once.messages.send);
+    }
+    for (const char* same : {"look=50us", "receive=auto", "send=each", "gather=1ms", "window=1MiB"})
+        EXPECT_TRUE(cells.contains(cell_name(read(base, {std::string("transport.") + same})))) << same;
+    EXPECT_EQ(cell_name(read(base, {"transport.receive=block", "transport.look=1ms"})),
+              cell_name(read(base, {"transport.receive=block"})));
 }
 
 TEST(Config, APlatformIsReadFromAnExperimentOrAlone) {
