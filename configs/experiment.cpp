@@ -244,6 +244,11 @@ void complete_unit_cost(Experiment& experiment) {
     const auto speed = speed_of(experiment.kernels, unit.kernel, size);
     constexpr const char* unit_cost = "unit_cost";
     if (!speed || experiment.settings.stated(unit_cost)) return;
+    if (experiment.backend == Backend::sim && !experiment.platform.file.empty() &&
+        !experiment.is_stated("platform.core_speed"))
+        throw Error("platform.kernels is stated beside a platform file, whose hosts have speeds of their own",
+                    "state platform.core_speed, which all cores then have, or leave the kernels out",
+                    experiment.where("platform.kernels"));
     const double declared = experiment.settings.number(unit_cost);
     const double flops = declared * experiment.platform.core_speed / *speed;
     experiment.settings.set(unit_cost, fmt::format("{:.6g}f", flops), experiment.platform.where);

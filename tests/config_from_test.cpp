@@ -1,4 +1,13 @@
 // Tests of `platform.from`: a platform that builds on a file, what wins, and errors with file and line.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
 #include "base/error.hpp"
 #include "configs/cell.hpp"
 #include "configs/experiment.hpp"
@@ -56,6 +65,16 @@ TEST_F(ConfigFrom, AKernelsSpeedIsTheCostOfAUnitUnlessOneIsStated) {
     EXPECT_EQ(read(platform, {"workload.unit_cost=7f"}).settings.number("unit_cost"), 7);
     EXPECT_EQ(read(platform, {"workload.name=earth_fib"}).settings.number("unit_cost"), 20);
     EXPECT_EQ(read("{from: here.yaml}").settings.number("unit_cost"), 20);
+}
+
+// A cost is in flops, and the hosts of a platform file have speeds that the configuration does not know.
+TEST_F(ConfigFrom, AKernelBesideAPlatformFileNeedsTheSpeedOfACore) {
+    const std::string kernels = "kernels: [{kernel: fib.call, speed: 8Gf}]";
+    EXPECT_THAT(error_of("{file: p.xml, " + kernels + "}"), HasSubstr("state platform.core_speed"));
+    EXPECT_EQ(read("{file: p.xml, core_speed: 2Gf, " + kernels + "}").settings.number("unit_cost"), 5);
+    EXPECT_EQ(error_of("{file: p.xml, kernels: [{kernel: uts.node, speed: 8Gf}]}"), "");
+    write("here.yaml", here);
+    EXPECT_EQ(read("{from: here.yaml, file: p.xml, " + kernels + "}").settings.number("unit_cost"), 5);
 }
 
 // A file may come from a program with more workloads.
