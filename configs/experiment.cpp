@@ -252,6 +252,7 @@ void complete_unit_cost(Experiment& experiment) {
     const double declared = experiment.settings.number(unit_cost);
     const double flops = declared * experiment.platform.core_speed / *speed;
     experiment.settings.set(unit_cost, fmt::format("{:.6g}f", flops), experiment.platform.where);
+    experiment.unit_cost_of_kernel = true;
     const double charged = experiment.settings.number(unit_cost);
     if (charged > 0) experiment.declared_per_charged = declared / charged;
 }

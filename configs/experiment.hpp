@@ -73,6 +73,8 @@ struct Experiment {
     /// The work that the program declares, over what is charged for it: not 1 if its kind has a speed of its
     /// own.
     double declared_per_charged = 1;
+    /// The workload's `unit_cost` follows from `kernels` and `core_speed`, and is not stated.
+    bool unit_cost_of_kernel = false;
     Compute compute = Compute::declared;
     /// The platform file whose values the experiment does not state otherwise (configs/platform_base.hpp), as
     /// the caller can open it; empty: none.

@@ -90,6 +90,9 @@ bool applies(const std::string& key, const Experiment& experiment) {
     const bool told = key == "platform.core_speed" || key == "platform.network.latency" ||
                       key == "platform.network.bandwidth";
     if (experiment.backend == Backend::native && told) return experiment.is_stated(key);
+    // It says what the kernel's speed costs.
+    if (experiment.backend == Backend::inprocess && key == "platform.core_speed")
+        return experiment.unit_cost_of_kernel && experiment.is_stated(key);
     if (experiment.backend != Backend::sim) return count;
     if (experiment.platform.file.empty()) return key != "platform.file";
     if (key == "platform.core_speed" || count || key.starts_with("platform.network.")) {
@@ -156,6 +159,8 @@ Json resolved(const Experiment& experiment, Paths paths) {
         for (const Setting& setting : experiment.kind->settings) {
             // A setting without a value of its own follows from others unless it is stated.
             if (setting.initial.empty() && !experiment.settings.stated(setting.name)) continue;
+            // Read back as a stated one, it would be the work that the program declares.
+            if (setting.name == "unit_cost" && experiment.unit_cost_of_kernel) continue;
             workload[setting.name] = resolved_setting(setting, experiment, paths);
         }
         root["workload"] = std::move(workload);

@@ -67,6 +67,23 @@ TEST_F(ConfigFrom, AKernelsSpeedIsTheCostOfAUnitUnlessOneIsStated) {
     EXPECT_EQ(read("{from: here.yaml}").settings.number("unit_cost"), 20);
 }
 
+TEST_F(ConfigFrom, AResolvedCostOfAKernelReadsBackAsOneThatIsNotStated) {
+    for (const char* backend : {"sim", "native", "inprocess"}) {
+        const std::vector<std::string> world = {std::string("backend=") + backend};
+        const Experiment once = read("{core_speed: 2Gf, kernels: [{kernel: fib.call, speed: 8Gf}]}", world);
+        EXPECT_EQ(once.declared_per_charged, 4);
+        const Experiment twice = read_experiment_text(resolved_yaml(once), "b.yaml");
+        EXPECT_EQ(resolved_yaml(twice), resolved_yaml(once));
+        EXPECT_EQ(twice.settings.number("unit_cost"), 5);
+        EXPECT_EQ(twice.declared_per_charged, 4);
+        EXPECT_EQ(cell_name(twice), cell_name(once));
+        const Experiment stated = read("{core_speed: 2Gf, kernels: [{kernel: fib.call, speed: 8Gf}]}",
+                                       {world[0], "workload.unit_cost=5f"});
+        EXPECT_EQ(stated.declared_per_charged, 1);
+        EXPECT_NE(cell_name(stated), cell_name(once));
+    }
+}
+
 // A cost is in flops, and the hosts of a platform file have speeds that the configuration does not know.
 TEST_F(ConfigFrom, AKernelBesideAPlatformFileNeedsTheSpeedOfACore) {
     const std::string kernels = "kernels: [{kernel: fib.call, speed: 8Gf}]";
