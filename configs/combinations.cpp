@@ -61,38 +61,84 @@ std::vector<std::size_t> places_of(std::size_t number, const std::vector<Axis>& 
     return chosen;
 }
 
-/// Whether a point has the values that the baseline states for keys of its axis.
-bool is_baseline(const Axis& axis, const Point& point, const std::vector<Value>& baseline) {
-    return std::all_of(baseline.begin(), baseline.end(), [&](const Value& value) {
+/// The axis's keys that the baseline states, as places, with their values as people see them.
+using StatedValues = std::vector<std::pair<std::size_t, std::string>>;
+
+StatedValues stated_of(const Axis& axis, const std::vector<Value>& baseline) {
+    StatedValues stated;
+    for (const Value& value : baseline) {
         const auto key = std::find(axis.keys.begin(), axis.keys.end(), value.key);
-        return key == axis.keys.end() ||
-               point.shown[static_cast<std::size_t>(key - axis.keys.begin())] == for_people(value);
-    });
+        if (key != axis.keys.end())
+            stated.emplace_back(static_cast<std::size_t>(key - axis.keys.begin()), for_people(value));
+    }
+    return stated;
 }
 
-bool is_named(const Axis& axis, const std::vector<Value>& baseline) {
-    return std::any_of(baseline.begin(), baseline.end(), [&axis](const Value& value) {
-        return std::find(axis.keys.begin(), axis.keys.end(), value.key) != axis.keys.end();
-    });
-}
+/// The points of an axis that have the values which the baseline states for its keys.
+class BaselinePoints {
+public:
+    BaselinePoints(const Axis& axis, const std::vector<Value>& baseline)
+        : axis_(axis), stated_(stated_of(axis, baseline)), where_(baseline.front().where) {
+        for (std::size_t k = 0; k < axis.points.size(); ++k)
+            if (has_stated(axis.points[k])) points_.push_back(k);
+        if (points_.empty())
+            throw Error("compare.baseline: its values do not go together",
+                        "state values that one point of `zip` has", where_);
+    }
 
-/// Each combination's baseline: the same, but for the axes that the baseline names.
+    /// The one that point `own` is compared with: if there are several, the one with its values of the keys
+    /// that the baseline does not state.
+    std::size_t of(std::size_t own) const {
+        if (stated_.empty()) return own;
+        if (points_.size() == 1) return points_.front();
+        const auto found = std::ranges::find_if(
+            points_, [&](std::size_t k) { return differ_as_stated(axis_.points[k], axis_.points[own]); });
+        if (found != points_.end()) return *found;
+        throw Error(
+            fmt::format("compare.baseline: {} points of `zip` have its values, and none has the other "
+                        "values of {}",
+                        points_.size(), words_of(axis_.points[own])),
+            "state more of the keys of `zip`", where_);
+    }
+
+private:
+    bool has_stated(const Point& point) const {
+        return std::ranges::all_of(stated_,
+                                   [&](const auto& one) { return point.shown[one.first] == one.second; });
+    }
+
+    bool differ_as_stated(const Point& one, const Point& other) const {
+        for (std::size_t i = 0; i < axis_.keys.size(); ++i) {
+            const bool is_stated =
+                std::ranges::any_of(stated_, [i](const auto& stated) { return stated.first == i; });
+            if (!is_stated && one.shown[i] != other.shown[i]) return false;
+        }
+        return true;
+    }
+
+    std::string words_of(const Point& point) const {
+        std::string words;
+        for (std::size_t i = 0; i < axis_.keys.size(); ++i)
+            words += fmt::format("{}{}={}", i == 0 ? "" : " ", axis_.keys[i], point.shown[i]);
+        return words;
+    }
+
+    const Axis& axis_;
+    StatedValues stated_;
+    Location where_;
+    std::vector<std::size_t> points_;
+};
+
+/// Each combination's baseline: the same, but for the keys that the baseline states.
 void find_baselines(Combinations& combinations) {
     const CompareSection& section = combinations.base.compare;
     if (section.baseline.empty()) return;
-    std::vector<std::optional<std::size_t>> fixed(section.axes.size());
-    for (std::size_t i = 0; i < section.axes.size(); ++i) {
-        const Axis& axis = section.axes[i];
-        if (!is_named(axis, section.baseline)) continue;
-        for (std::size_t k = 0; k < axis.points.size() && !fixed[i]; ++k)
-            if (is_baseline(axis, axis.points[k], section.baseline)) fixed[i] = k;
-        if (!fixed[i])
-            throw Error("compare.baseline: its values do not go together",
-                        "state values that one point of `zip` has", section.baseline.front().where);
-    }
+    std::vector<BaselinePoints> axes;
+    axes.reserve(section.axes.size());
+    for (const Axis& axis : section.axes) axes.emplace_back(axis, section.baseline);
     for (std::size_t number = 0; number < combinations.all.size(); ++number) {
         std::vector<std::size_t> chosen = places_of(number, section.axes);
-        for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i] = fixed[i].value_or(chosen[i]);
+        for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i] = axes[i].of(chosen[i]);
         combinations.baselines.push_back(number_of(chosen, section.axes));
     }
 }

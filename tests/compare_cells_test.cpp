@@ -21,6 +21,7 @@ namespace heddle::testing_cli {
 namespace {
 
 using results::Outcome;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -70,6 +71,31 @@ TEST(Combinations, AnAssignmentReadsBackAsTheSameCell) {
         names.insert(configs::cell_name(one.experiment));
     }
     EXPECT_EQ(names.size(), 6U);  // the name changes no run
+}
+
+// Several points of a `zip` may have the baseline's values.
+TEST(Combinations, TheBaselineHasACombinationsOwnValuesOfWhatItDoesNotState) {
+    const auto baselines = [](const std::string& compare) {
+        return configs::read_combinations_text("workload: {name: fib}\nbackend: sim\ncompare:\n" + compare,
+                                               "a.yaml")
+            .baselines;
+    };
+    const std::string zip = "  zip: {platform.nodes: [1, 1, 4, 4], workload.n: [14, 18, 14, 18]}\n";
+    EXPECT_THAT(baselines(zip + "  baseline: {platform.nodes: 1}\n"), ElementsAre(0, 1, 0, 1));
+    EXPECT_THAT(baselines(zip + "  baseline: {platform.nodes: 1, workload.n: 18}\n"),
+                ElementsAre(1, 1, 1, 1));
+    EXPECT_THAT(baselines("  seed: [1, 2]\n" + zip + "  baseline: {workload.n: 18, seed: 2}\n"),
+                ElementsAre(5, 5, 7, 7, 5, 5, 7, 7));
+    // Weak scaling: only one point has so many nodes.
+    EXPECT_THAT(
+        baselines("  zip: {platform.nodes: [1, 4], workload.n: [14, 18]}\n  baseline: {platform.nodes: "
+                  "1}\n"),
+        ElementsAre(0, 0));
+    EXPECT_THAT(
+        error_of("workload: {name: fib}\nbackend: sim\ncompare:\n"
+                 "  zip: {platform.nodes: [1, 1, 4], workload.n: [14, 18, 20]}\n"
+                 "  baseline: {platform.nodes: 1}\n"),
+        AllOf(HasSubstr("a.yaml:5"), HasSubstr("the other values of platform.nodes=4 workload.n=20")));
 }
 
 TEST(Combinations, WhatDoesNotGoTogetherIsRefusedWithItsValuesAndItsLine) {
