@@ -48,7 +48,7 @@ bool Worker::goes_on() const {
 void Worker::look_up() {
     if (node_.balances()) {
         if (deque_.shared() == 0) serve_request(loose_);
-        node_.balancer().look(*this, deque_.waiting(loose_) + node_.shared_tokens().size());
+        node_.balancer().look(*this, deque_.waiting(loose_));
     }
     // What has gathered for other nodes does not wait until there is nothing more to do here.
     outbox_.flush();

@@ -45,7 +45,7 @@ void Balancer::look(Worker& worker, std::uint32_t tasks) {
     const NodeId nodes = members ? members->topology.nodes : node_.topology().nodes;
     if (nodes == 1) return;
     if (settings_.policy == Balancing::Policy::neighbours) return average(worker);
-    if (tasks < settings_.threshold) return;
+    if (tasks + node_.shared_tokens().size() < settings_.threshold) return;
     const NodeId own = members ? members->place_of(node_.id()) : node_.id();
     auto other = static_cast<NodeId>(worker.random().below(nodes - 1));
     if (other >= own) ++other;
@@ -53,7 +53,7 @@ void Balancer::look(Worker& worker, std::uint32_t tasks) {
 }
 
 void Balancer::average(Worker& worker) {
-    std::uint32_t tasks = 0;
+    std::uint32_t tasks = node_.shared_tokens().size();  // the node's, and so no worker's
     for (const auto& of_one : of_worker_) tasks += of_one.load(std::memory_order_relaxed);
     for (std::size_t i = 0; i < neighbours_count_; ++i) {
         Neighbour& neighbour = neighbours_[i];
@@ -72,7 +72,8 @@ void Balancer::idle(Worker& worker) {
     if (settings_.policy != Balancing::Policy::neighbours || told_.load(std::memory_order_relaxed) == 0)
         return;
     const auto none = [](const auto& tasks) { return tasks.load(std::memory_order_relaxed) == 0; };
-    if (std::all_of(of_worker_.begin(), of_worker_.end(), none)) tell(worker, 0);
+    if (node_.shared_tokens().size() == 0 && std::all_of(of_worker_.begin(), of_worker_.end(), none))
+        tell(worker, 0);
 }
 
 void Balancer::tell(Worker& worker, std::uint32_t tasks) {

@@ -26,6 +26,7 @@ public:
     void follow(const MemberList& members);
 
     /// A worker looks up from its work. `tasks`: how many wait in its deque, which has shared some of them.
+    /// Those in the node's shared queue are counted here.
     void look(Worker& worker, std::uint32_t tasks);
 
     /// A worker has nothing to do.
