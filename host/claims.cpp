@@ -143,21 +143,35 @@ void Claims::renew() {
     });
 }
 
-std::string owner_of_this_process() {
+namespace {
+
+/// Of which task of a Slurm array this process is: `7_3`; empty: of none.
+std::string own_task() {
     const auto value = [](const char* variable) {
         const char* const text = std::getenv(variable);
         return std::string(text ? text : "");
     };
     const std::string array = value("SLURM_ARRAY_JOB_ID");
-    if (!array.empty()) return fmt::format("{}{}_{}", slurm_owner, array, value("SLURM_ARRAY_TASK_ID"));
-    // Within a job that is no array several processes may share work, and Slurm gives them no names.
-    return fmt::format("process {} on {}", getpid(), host_name());
+    return array.empty() ? "" : fmt::format("{}_{}", array, value("SLURM_ARRAY_TASK_ID"));
+}
+
+}  // namespace
+
+// Within a job, and within a task of an array, several processes may share work, and Slurm gives them no
+// names.
+std::string owner_of_this_process() {
+    const std::string process = fmt::format("process {} on {}", getpid(), host_name());
+    const std::string task = own_task();
+    return task.empty() ? process : fmt::format("{}{} {}", slurm_owner, task, process);
 }
 
 std::optional<bool> slurm_task_runs(const std::string& owner) {
     if (!owner.starts_with(slurm_owner)) return std::nullopt;
-    const std::string task = owner.substr(std::char_traits<char>::length(slurm_owner));
+    const std::string rest = owner.substr(std::char_traits<char>::length(slurm_owner));
+    const std::string task = rest.substr(0, rest.find(' '));
     if (task.find_first_not_of("0123456789_") != std::string::npos) return std::nullopt;
+    // That this process's own task runs does not say whether another process of it does.
+    if (task == own_task()) return std::nullopt;
     // All jobs of this user: to ask for a job that Slurm has forgotten is an error.
     const std::string command =
         "squeue --noheader --me --array --states=RUNNING,COMPLETING,SUSPENDED --format='%i' 2>/dev/null";

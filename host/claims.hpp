@@ -19,7 +19,7 @@ public:
     /// Whether an owner, as another process has named itself, still works. Nothing: not known.
     using Lives = std::function<std::optional<bool>(const std::string& owner)>;
 
-    /// `owner` names this process and its successors: a task that starts again takes its own items at once.
+    /// `owner` names this process. If it starts again with the same name, it takes its own items at once.
     /// An item of an owner that is not known to live is free once its file has been old for `patience`.
     /// Throws Error if the folder cannot be made.
     Claims(std::filesystem::path folder, std::string owner, Lives lives = {},
@@ -51,11 +51,11 @@ private:
     std::set<std::string> held_;
 };
 
-/// The owner that this process is: a task of a Slurm array, or else host and process.
+/// The owner that this process is: host and process, after the task of a Slurm array if it is in one.
 std::string owner_of_this_process();
 
-/// Whether the task of a Slurm array, as `owner_of_this_process` names it, runs, by `squeue`. Nothing for
-/// another owner, or if Slurm does not answer.
+/// Whether the task of a Slurm array, of which `owner_of_this_process` names a process, runs, by `squeue`.
+/// Nothing for another owner, for this process's own task, or if Slurm does not answer.
 std::optional<bool> slurm_task_runs(const std::string& owner);
 
 }  // namespace heddle::host

@@ -203,11 +203,34 @@ TEST_F(ClaimsInFolder, ProcessesOfOneSlurmJobAreDifferentOwners) {
     EXPECT_EQ(state, 0);
 }
 
-TEST(ClaimOwners, ATaskOfASlurmArrayIsOne) {
+TEST_F(ClaimsInFolder, ProcessesOfOneTaskOfASlurmArrayAreDifferentOwners) {
     const Variable job("SLURM_JOB_ID", "8");
     const Variable array("SLURM_ARRAY_JOB_ID", "7");
     const Variable task("SLURM_ARRAY_TASK_ID", "3");
-    EXPECT_EQ(owner_of_this_process(), "slurm 7_3");
+    EXPECT_TRUE(owner_of_this_process().starts_with("slurm 7_3 process ")) << owner_of_this_process();
+    Claims parent(folder_, owner_of_this_process(), slurm_task_runs);
+    ASSERT_TRUE(parent.take("1"));
+    const pid_t child = fork();
+    if (child == 0) {
+        Claims claims(folder_, owner_of_this_process(), slurm_task_runs);
+        _exit(claims.take("1") ? 1 : 0);
+    }
+    int state = 0;
+    waitpid(child, &state, 0);
+    EXPECT_EQ(state, 0);
+}
+
+TEST_F(ClaimsInFolder, SlurmSaysWhichTasksRun) {
+    std::filesystem::create_directories(folder_);
+    write("squeue", "#!/bin/sh\necho 9_1\necho '7_3  '\n");
+    std::filesystem::permissions(folder_ / "squeue", std::filesystem::perms::owner_all);
+    const Variable path("PATH", (folder_.string() + ":/usr/bin:/bin").c_str());
+    const Variable array("SLURM_ARRAY_JOB_ID", "7");
+    const Variable task("SLURM_ARRAY_TASK_ID", "3");
+    EXPECT_EQ(slurm_task_runs("slurm 9_1 process 5 on there"), true);
+    EXPECT_EQ(slurm_task_runs("slurm 9_2 process 5 on there"), false);
+    EXPECT_EQ(slurm_task_runs("slurm 7_3 process 5 on there"), std::nullopt) << "this process is of it";
+    EXPECT_EQ(slurm_task_runs("process 5 on there"), std::nullopt);
 }
 
 }  // namespace
