@@ -138,13 +138,29 @@ private:
         outcome = {};
     }
 
+    /// A failure that is there from the start. It was read a while ago; another process may have run the cell
+    /// again since. If processes share the cells, the one that takes the cell forgets it.
+    void retry(std::size_t cell) {
+        Outcome& outcome = outcomes_[cell];
+        if (claims_) {
+            failed_at_[cell] = outcome.written;
+            outcome = {};
+        } else {
+            outcome = results::read_outcome(options_.directory, plan_.cells[cell].name);
+            forget_if_bad(cell);
+        }
+    }
+
+    void forget_if_bad(std::size_t cell) {
+        if (!outcomes_[cell].bad()) return;
+        results::forget_cell(options_.directory, plan_.cells[cell].name);
+        outcomes_[cell] = {};
+    }
+
     /// What is there already.
     void take_stock(std::size_t cell) {
         Outcome& outcome = outcomes_[cell];
-        if (options_.retry_failed && outcome.bad()) {
-            results::forget_cell(options_.directory, plan_.cells[cell].name);
-            outcome = {};
-        }
+        if (options_.retry_failed && outcome.bad()) retry(cell);
         look_for_record(plan_.cells[cell], outcome);
         if (outcome.state == Outcome::State::missing) {
             waiting_.push_back(cell);
@@ -162,6 +178,10 @@ private:
         const std::string& name = plan_.cells[cell].name;
         const bool taken = claims_->take(name);
         outcomes_[cell] = results::read_outcome(options_.directory, name);
+        // Not a failure that another process has left since: it has run the cell again already.
+        const auto earlier = failed_at_.find(cell);
+        if (taken && earlier != failed_at_.end() && earlier->second == outcomes_[cell].written)
+            forget_if_bad(cell);
         const bool missing = outcomes_[cell].state == Outcome::State::missing;
         if (taken && missing) return true;
         if (taken) claims_->give_back(name);
@@ -212,6 +232,7 @@ private:
     std::vector<Outcome>& outcomes_;
     std::vector<std::size_t> waiting_;  ///< cells, in the order in which they start
     std::map<std::size_t, double> began_;
+    std::map<std::size_t, std::filesystem::file_time_type> failed_at_;  ///< what is to be retried
     std::size_t unrecorded_ = 0;      ///< first runs that are run again, to be recorded
     std::size_t never_recorded_ = 0;  ///< first runs that no other run can stand in for
     CellCounts counts_;

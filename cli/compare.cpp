@@ -202,6 +202,12 @@ void submit(const std::string& path) {
     }
 }
 
+/// Once for all tasks: each of them would run again what others of them have found to fail.
+void forget_failures(const Plan& plan, const std::string& directory) {
+    for (const Cell& cell : plan.cells)
+        if (results::read_outcome(directory, cell.name).bad()) results::forget_cell(directory, cell.name);
+}
+
 /// Writes a job array for each number of processes that cells need, and submits them where that is wanted.
 int make_slurm(const CompareOptions& options, const std::string& file, const Plan& plan,
                const std::string& directory) {
@@ -218,6 +224,7 @@ int make_slurm(const CompareOptions& options, const std::string& file, const Pla
     for (const configs::Override& given : overrides_of(options.overrides))
         words.insert(words.end(), {"--set", fmt::format("{}={}", given.key, given.value)});
     for (const std::string& key : options.by) words.insert(words.end(), {"--by", key});
+    if (options.retry_failed) forget_failures(plan, directory);
     for (const NodeId processes : shapes) {
         std::size_t cells = 0;
         SlurmOptions slurm = slurm_array(options, plan, processes, cells);
@@ -226,7 +233,6 @@ int make_slurm(const CompareOptions& options, const std::string& file, const Pla
         slurm.words = words;
         slurm.words.insert(slurm.words.begin(), host::own_program());
         if (options.jobs > 0) slurm.words.insert(slurm.words.end(), {"--jobs", std::to_string(options.jobs)});
-        if (options.retry_failed) slurm.words.emplace_back("--retry-failed");
         if (options.record) slurm.words.emplace_back("--record");
         const std::string path =
             directory + (processes == 1 ? "/compare.slurm" : fmt::format("/compare-{}.slurm", processes));

@@ -145,15 +145,22 @@ std::vector<std::string> folders_in(const std::string& directory) {
 
 Outcome read_outcome(const std::string& directory, const std::string& cell) {
     const fs::path folder = fs::path(directory) / cell;
+    const auto written = [&folder](const char* name) {
+        std::error_code ignored;
+        return fs::last_write_time(folder / name, ignored);
+    };
     try {
         if (const Json result = json_of(folder / "result.json"); result.is_object()) {
             Outcome outcome = outcome_of(result, cell);
             const Json timing = json_of(folder / "timing.json");
             if (timing.is_object()) outcome.wall_seconds = timing.value("wall_seconds", 0.0);
+            if (outcome.bad()) outcome.written = written("result.json");
             return outcome;
         }
+        const auto failed_at = written("failure.json");  // before it is read: it may be replaced meanwhile
         if (const Json failure = json_of(folder / "failure.json"); failure.is_object()) {
             Outcome outcome;
+            outcome.written = failed_at;
             outcome.failure = {failure.at("error"), failure.at("exit_code"), failure.at("command")};
             outcome.state = Outcome::State::failed;
             return outcome;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
@@ -44,6 +45,8 @@ struct Outcome {
     double wall_seconds = 0;  ///< what it cost; 0 where that is not known
     std::string heddle;       ///< the version that ran it
     Failure failure;          ///< of a cell that failed or is wrong
+    /// Of such a cell: when this was written. It tells a failure from an earlier one of the cell.
+    std::filesystem::file_time_type written{};
 
     bool finished() const { return state == State::right || state == State::wrong; }
     bool bad() const { return state == State::wrong || state == State::failed; }

@@ -136,6 +136,42 @@ compare:
     assert not os.path.exists(comparison.path("out", victim, "failure.json"))
 
 
+def retried_once(heddle, folder):
+    """Processes that share cells retry what had failed when they began, and not what another one has run meanwhile. A Slurm
+    script does not retry: what failed is forgotten when it is written."""
+    comparison = Comparison(heddle, folder, """
+workload: {name: uts, tree: T1, depth: 7}
+platform: {nodes: 1, cores: 1}
+backend: sim
+compare: {variants: {slow: {workload.depth: 10}, failing: {schedule.deque_slots: 64}}}
+""")
+    comparison.run("out", code=1)
+    slow, = comparison.finished("out")
+    failing, = (name for name in os.listdir(comparison.path("out")) if os.path.exists(comparison.path("out", name, "failure.json")))
+    failure = comparison.path("out", failing, "failure.json")
+    written = os.stat(failure).st_mtime_ns
+    comparison.run("out", "--claim", "--retry-failed", code=1)
+    assert os.stat(failure).st_mtime_ns != written
+
+    os.unlink(comparison.path("out", slow, "result.json"))
+    run = subprocess.Popen(comparison.command("out", "--claim", "--retry-failed", "--jobs", "1"), stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
+    end = time.monotonic() + SECONDS_MAX
+    while not os.path.exists(comparison.path("out", "claims", slow)):
+        assert time.monotonic() < end and run.poll() is None
+        time.sleep(0.001)
+    other = {**json.loads(comparison.read("out", failing, "failure.json")), "error": "found by another task"}
+    with open(failure + ".new", "w", encoding="utf-8") as file:
+        json.dump(other, file)
+    os.replace(failure + ".new", failure)
+    assert run.wait(SECONDS_MAX) == 1 and slow in comparison.finished("out")
+    assert json.loads(comparison.read("out", failing, "failure.json"))["error"] == "found by another task"
+
+    written = comparison.run("out", "--slurm", "--retry-failed")
+    assert not os.path.exists(failure) and comparison.finished("out") == {slow}, written.stdout
+    assert "--retry-failed" not in comparison.read("out", "compare.slurm").decode()
+
+
 def crash(heddle, folder):
     """A cell whose process is killed fails alone, and the signal is named."""
     comparison = Comparison(heddle, folder, """
@@ -226,6 +262,7 @@ def main():
         shares(comparison)
         slurm(comparison)
         failures(heddle, sub("failures"))
+        retried_once(heddle, sub("retried"))
         crash(heddle, sub("crash"))
         native(heddle, sub("native"))
     return 0
