@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "cli/cell_progress.hpp"
 #include "host/claims.hpp"
@@ -69,6 +70,8 @@ public:
             claims_.emplace(options.directory + "/claims", host::owner_of_this_process(),
                             host::slurm_task_runs);
         }
+        for (const auto& runs : plan.runs) first_runs_.insert(runs.front());
+        if (!plan.baseline.empty()) first_runs_.insert(plan.baseline.front());
         for (std::size_t cell = options.shard; cell < plan.cells.size(); cell += options.shards) {
             if (options.processes != 0 && plan.cells[cell].processes != options.processes) continue;
             ++counts_.total;
@@ -96,7 +99,7 @@ public:
         std::vector<host::Job> jobs;
         for (const std::size_t cell : waiting_) {
             std::vector<std::string> argv = command_line_of(plan_.cells[cell], options_.directory);
-            if (is_recorded(plan_.cells[cell])) argv.emplace_back("--record");
+            if (is_recorded(cell)) argv.emplace_back("--record");
             // Cells at the same time have a core each. One that has all knows itself how many are worth it.
             if (at_once > 1) argv.insert(argv.end(), {"--sim-threads", "1"});
             jobs.push_back({std::move(argv), plan_.cells[cell].alone});
@@ -118,15 +121,15 @@ public:
     }
 
 private:
-    /// Whether the cell is to be recorded: the first run of its combination.
-    bool is_recorded(const Cell& cell) const {
-        return options_.record && cell.seed == plan_.combination(cell).experiment.seed;
-    }
+    /// Whether the cell is to be recorded: the first run of a combination.
+    bool is_recorded(std::size_t cell) const { return options_.record && first_runs_.contains(cell); }
 
     /// Forgets a result without a record if the cell is to have one and again gives the same result.
-    void look_for_record(const Cell& cell, Outcome& outcome) {
+    void look_for_record(std::size_t number) {
+        const Cell& cell = plan_.cells[number];
+        Outcome& outcome = outcomes_[number];
         const std::filesystem::path folder = std::filesystem::path(options_.directory) / cell.name;
-        if (!is_recorded(cell) || !outcome.finished() || std::filesystem::exists(folder / "tasks.csv"))
+        if (!is_recorded(number) || !outcome.finished() || std::filesystem::exists(folder / "tasks.csv"))
             return;
         const configs::Experiment& experiment = plan_.combination(cell).experiment;
         const bool same_again = experiment.backend != configs::Backend::native &&
@@ -161,7 +164,7 @@ private:
     void take_stock(std::size_t cell) {
         Outcome& outcome = outcomes_[cell];
         if (options_.retry_failed && outcome.bad()) retry(cell);
-        look_for_record(plan_.cells[cell], outcome);
+        look_for_record(cell);
         if (outcome.state == Outcome::State::missing) {
             waiting_.push_back(cell);
             return;
@@ -195,9 +198,9 @@ private:
         Outcome& outcome = outcomes_[cell];
         outcome = {};
         const auto left = outcome_after(what, options_.directory, end);
+        if (claims_) claims_->give_back(what.name);
         if (!left) return;
         outcome = *left;
-        if (claims_) claims_->give_back(what.name);
         ++counts_.finished;
         durations_.add(what.combination, end.seconds);
         if (outcome.bad()) {
@@ -230,6 +233,7 @@ private:
     const Plan& plan_;
     const RunnerOptions& options_;
     std::vector<Outcome>& outcomes_;
+    std::set<std::size_t> first_runs_;  ///< each is the first cell of a combination
     std::vector<std::size_t> waiting_;  ///< cells, in the order in which they start
     std::map<std::size_t, double> began_;
     std::map<std::size_t, std::filesystem::file_time_type> failed_at_;  ///< what is to be retried

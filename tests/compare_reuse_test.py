@@ -246,6 +246,15 @@ compare: {backend: [sim, inprocess, native]}
     assert "run again" not in comparison.run("out", "--record").stderr
 
 
+def shared_first_runs(heddle, folder):
+    """The first run of a combination is recorded, also if it is the second one of another combination."""
+    comparison = Comparison(heddle, folder, "workload: {name: fib, n: 12}\nbackend: sim\nrepeat: 2\ncompare: {seed: [1, 2]}\n")
+    comparison.run("out", "--record")
+    rows = comparison.rows("out", "runs.csv")
+    recorded = {row["seed"]: os.path.exists(comparison.path("out", row["cell"], "tasks.csv")) for row in rows}
+    assert recorded == {"1": True, "2": True, "3": False}, recorded
+
+
 def main():
     heddle = script_arguments("heddle", "simulator").heddle
     with tempfile.TemporaryDirectory() as folder:
@@ -253,7 +262,8 @@ def main():
             os.makedirs(os.path.join(folder, what))
             check(heddle, what, os.path.join(folder, what))
         moved(heddle, folder)
-        for test in (input_changed, list_changed, value_of_a_file_changed, failure_of_the_earlier_file, directory_that_cannot_be_read, recorded_later):
+        for test in (input_changed, list_changed, value_of_a_file_changed, failure_of_the_earlier_file, directory_that_cannot_be_read, recorded_later,
+                     shared_first_runs):
             os.makedirs(os.path.join(folder, test.__name__))
             test(heddle, os.path.join(folder, test.__name__))
             print(f"{test.__name__}: as it should be")
