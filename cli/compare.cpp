@@ -144,6 +144,11 @@ void warn_of_versions(const std::vector<Outcome>& outcomes) {
     std::cerr << fmt::format("heddle: these results come from different versions of heddle: {}\n", names);
 }
 
+/// --processes leaves the other cells out.
+bool is_asked_for(const CompareOptions& options, const Cell& cell) {
+    return options.processes == 0 || cell.processes == options.processes;
+}
+
 /// Prints the tables and what is to be said at the end, and writes them unless nothing was to run. Returns
 /// the exit code. Adds to `published` what is to be shown when all files are done.
 int conclude(const CompareOptions& options, const Plan& plan, const std::string& directory,
@@ -168,7 +173,11 @@ int conclude(const CompareOptions& options, const Plan& plan, const std::string&
     if (const std::size_t left = missing(outcomes))
         std::cerr << fmt::format("heddle: {} of {} cells are missing\n", grouped(left),
                                  grouped(plan.cells.size()));
-    return failed(outcomes) + missing(outcomes) == 0 ? success : wrong_answer;
+    for (std::size_t i = 0; i < outcomes.size(); ++i)
+        if (is_asked_for(options, plan.cells[i]) &&
+            (outcomes[i].bad() || outcomes[i].state == Outcome::State::missing))
+            return wrong_answer;
+    return success;
 }
 
 /// The job array of the cells that need `processes` processes each, and how many cells these are.
@@ -334,7 +343,7 @@ int compare_file(const CompareOptions& options, const Plan& plan, const std::str
                                  runner.shards, grouped(missing(outcomes)));
     std::size_t bad = 0;
     for (std::size_t i = runner.shard; i < outcomes.size(); i += runner.shards)
-        bad += outcomes[i].bad() ? 1 : 0;
+        bad += is_asked_for(options, plan.cells[i]) && outcomes[i].bad() ? 1 : 0;
     return bad == 0 ? success : wrong_answer;
 }
 

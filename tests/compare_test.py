@@ -214,6 +214,7 @@ compare:
     rows = comparison.rows("out", "runs.csv")
     assert [(row["backend"], row["platform_nodes"], row["answer_solutions"]) for row in rows] == [
         ("native", "1", "4"), ("native", "2", "4")], rows
+    assert "1 of 2 cells are missing" in comparison.run("single", "--processes", "1").stderr
     assert "this key is not compared; did you mean \"platform.nodes\"?" in comparison.run("out", "--by", "platform.node", code=2).stderr
 
 
