@@ -7,6 +7,7 @@
 #include <array>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
 
@@ -21,15 +22,28 @@ using configs::Backend;
 using configs::Combination;
 using configs::Experiment;
 
+/// A text as --set reads it: quoted where plain YAML would be something else, as with ` #` or `: `.
+std::string as_yaml(const std::string& text) {
+    try {
+        const configs::Value read = configs::parse_value(text, {});
+        if (read.kind == configs::Value::Kind::scalar && !read.quoted && read.text == text) return text;
+    } catch (const Error&) {
+        // It is not YAML.
+    }
+    return nlohmann::json(text).dump();
+}
+
 /// A compared value for the command line. A path of the file is relative to that file; on the command line to
 /// the working directory. The name of an output belongs to what names a cell: it stays relative if it is so.
 std::string value_for_cell(const Experiment& experiment, const configs::Override& given) {
     namespace fs = std::filesystem;
-    std::string shown = configs::path_shown(experiment, given.key, given.value);
+    const std::string shown = configs::path_shown(experiment, given.key, given.value);
+    if (shown == given.value) return shown;  // YAML already, or no path
     const auto outputs = configs::output_files(experiment);
     const bool is_output = std::ranges::find(outputs, given.key, &configs::NamedOutput::key) != outputs.end();
-    if (!is_output || fs::path(given.value).is_absolute() || !fs::path(shown).is_absolute()) return shown;
-    return fs::path(shown).lexically_relative(fs::current_path()).string();
+    if (!is_output || fs::path(given.value).is_absolute() || !fs::path(shown).is_absolute())
+        return as_yaml(shown);
+    return as_yaml(fs::path(shown).lexically_relative(fs::current_path()).string());
 }
 
 /// The command that runs one cell: what people would type.

@@ -145,6 +145,25 @@ TEST_F(Cells, NativeCellsRunAloneAndAreLaunchedOnSeveralNodes) {
     EXPECT_THAT(host::shell_words(plan.cells[1].words), HasSubstr("launch -n 2 -- heddle run"));
 }
 
+TEST_F(Cells, APathThatPlainYamlWouldNotBeReachesTheCellAsItIs) {
+    for (const char* name : {"exp #2", "a: b", "plain", "- x", "it's \"so\""}) {
+        std::filesystem::create_directories(folder / name);
+        for (const char* sequence : {"a.fa", "b.fa"}) file(std::string(name) + "/" + sequence, ">a\nACGT\n");
+        const std::string yaml = file(std::string(name) + "/e.yaml",
+                                      "workload: {name: atgc, a: a.fa, b: a.fa}\nbackend: "
+                                      "inprocess\ncompare: {workload.a: [a.fa, b.fa]}\n");
+        const cli::Plan plan = cli::make_plan(yaml, {});
+        ASSERT_EQ(plan.cells.size(), 2U);
+        for (const cli::Cell& cell : plan.cells) {
+            const auto word = std::ranges::find_if(
+                cell.words, [](const std::string& each) { return each.starts_with("workload.a="); });
+            ASSERT_NE(word, cell.words.end());
+            const auto experiment = configs::read_experiment(yaml, {configs::parse_override(*word)});
+            EXPECT_EQ(configs::cell_name(experiment), cell.name) << *word;
+        }
+    }
+}
+
 TEST_F(Cells, AFailureIsKeptUntilItIsForgotten) {
     EXPECT_EQ(results::read_outcome(folder, "cell").state, Outcome::State::missing);
     results::write_failure(folder, "cell", {"no luck", 139, "heddle run"});
