@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
+#include <utility>
 
 #include "cli/worlds.hpp"
 #include "configs/output_files.hpp"
@@ -51,8 +52,13 @@ std::vector<std::string> words_of(const std::string& file, const std::vector<con
                                   const Combination& combination, std::uint64_t seed) {
     const Experiment& experiment = combination.experiment;
     std::vector<std::string> words;
-    if (experiment.backend == Backend::native && experiment.platform.nodes > 1 && !by_mpi(experiment))
-        words = {"launch", "-n", std::to_string(experiment.platform.nodes), "--", "heddle"};
+    const Platform& platform = experiment.platform;
+    if (experiment.backend == Backend::native && platform.nodes > 1 && !by_mpi(experiment)) {
+        words = {"launch", "-n", std::to_string(platform.beginners())};
+        if (platform.beginners() != platform.nodes)
+            words.insert(words.end(), {"--capacity", std::to_string(platform.nodes)});
+        words.insert(words.end(), {"--", "heddle"});
+    }
     words.insert(words.end(), {"run", file});
     const auto set = [&words](const std::string& key, const std::string& value) {
         words.insert(words.end(), {"--set", fmt::format("{}={}", key, value)});
@@ -84,7 +90,13 @@ Plan make_plan(const std::string& file, const std::vector<configs::Override>& ov
     const auto lay_out = [&](Combination& combination, std::size_t i) {
         Experiment& experiment = combination.experiment;
         const bool native = experiment.backend == Backend::native;
-        settle(experiment, native ? Part{0, experiment.platform.nodes, true} : Part{});
+        // Each cell is one run.
+        const std::uint32_t repeat = std::exchange(experiment.repeat, 1U);
+        settle(experiment, native ? Part{.nodes = experiment.platform.nodes,
+                                         .launched = true,
+                                         .at_start = experiment.platform.beginners()}
+                                  : Part{});
+        experiment.repeat = repeat;
         std::vector<std::size_t> runs;
         for (std::uint64_t k = 0; k < experiment.repeat; ++k) {
             const std::uint64_t seed = experiment.seed + k;

@@ -145,6 +145,28 @@ TEST_F(Cells, NativeCellsRunAloneAndAreLaunchedOnSeveralNodes) {
     EXPECT_THAT(host::shell_words(plan.cells[1].words), HasSubstr("launch -n 2 -- heddle run"));
 }
 
+// Each cell is a run of its own, whose nodes may join and leave once.
+TEST_F(Cells, NodesOfNativeCellsMayJoinAndLeave) {
+    const std::string rest = "backend: native\nrepeat: 3\ncompare: {workload.n: [8, 9]}\n";
+    const cli::Plan leaves = cli::make_plan(
+        file("a.yaml",
+             "workload: {name: fib}\nplatform: {nodes: 2, cores: 1, events: [{at: 1ms, node: 1, "
+             "member: false}]}\n" +
+                 rest),
+        {});
+    EXPECT_EQ(leaves.cells.size(), 6U);
+    EXPECT_THAT(host::shell_words(leaves.cells[0].words), HasSubstr("launch -n 2 -- heddle run"));
+    const cli::Plan joins =
+        cli::make_plan(file("b.yaml",
+                            "workload: {name: fib}\nplatform: {nodes: 4, cores: 1, "
+                            "nodes_at_start: 2, events: [{at: 1ms, node: 2, member: true}]}\n" +
+                                rest),
+                       {});
+    EXPECT_EQ(joins.runs[1].size(), 3U);
+    EXPECT_THAT(host::shell_words(joins.cells[0].words), HasSubstr("launch -n 2 --capacity 4 -- heddle run"));
+    EXPECT_EQ(joins.cells[0].processes, 4U);
+}
+
 TEST_F(Cells, APathThatPlainYamlWouldNotBeReachesTheCellAsItIs) {
     for (const char* name : {"exp #2", "a: b", "plain", "- x", "it's \"so\""}) {
         std::filesystem::create_directories(folder / name);
