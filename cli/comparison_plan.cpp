@@ -74,6 +74,16 @@ std::vector<std::string> words_of(const std::string& file, const std::vector<con
     return words;
 }
 
+/// The ranks of MPI would have to be the nodes that the launcher starts.
+void refuse_network_by_mpi(const Experiment& experiment) {
+    if (!mpi_carries(experiment) || by_mpi(experiment)) return;
+    for (std::size_t i = 0; i < experiment.carriers.size(); ++i)
+        if (experiment.carriers[i].transport == configs::NetworkCarrier::Kind::mpi)
+            throw Error("MPI carries a network, and the cells of a comparison are started by `heddle launch`",
+                        "state platform.transport: mpi, or another transport there",
+                        experiment.platform.networks[i].where);
+}
+
 /// A device, such as /dev/null, takes what all cells write.
 bool is_device(const std::filesystem::path& path) {
     std::error_code ignored;
@@ -90,6 +100,7 @@ Plan make_plan(const std::string& file, const std::vector<configs::Override>& ov
     const auto lay_out = [&](Combination& combination, std::size_t i) {
         Experiment& experiment = combination.experiment;
         const bool native = experiment.backend == Backend::native;
+        refuse_network_by_mpi(experiment);
         // Each cell is one run.
         const std::uint32_t repeat = std::exchange(experiment.repeat, 1U);
         settle(experiment, native ? Part{.nodes = experiment.platform.nodes,

@@ -167,6 +167,23 @@ TEST_F(Cells, NodesOfNativeCellsMayJoinAndLeave) {
     EXPECT_EQ(joins.cells[0].processes, 4U);
 }
 
+TEST_F(Cells, ANetworkThatMpiCarriesIsRefusedBeforeTheFirstCell) {
+    const auto plan_with = [&](const std::string& transport) {
+        return cli::make_plan(file("a.yaml",
+                                   "workload: {name: fib}\nplatform: {nodes: 2, cores: 1, networks: [{name: "
+                                   "a, members: 0-1, transport: " +
+                                       transport + "}]}\ncompare: {workload.n: [8, 9]}\n"),
+                              {});
+    };
+    EXPECT_EQ(plan_with("tcp").cells.size(), 2U);
+    try {
+        (void)plan_with("mpi");
+        FAIL() << "expected an error";
+    } catch (const Error& error) {
+        EXPECT_THAT(error.what(), AllOf(HasSubstr("a.yaml:2"), HasSubstr("MPI carries a network")));
+    }
+}
+
 TEST_F(Cells, APathThatPlainYamlWouldNotBeReachesTheCellAsItIs) {
     for (const char* name : {"exp #2", "a: b", "plain", "- x", "it's \"so\""}) {
         std::filesystem::create_directories(folder / name);
