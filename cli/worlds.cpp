@@ -97,12 +97,19 @@ bool by_mpi(const configs::Experiment& experiment) {
     return experiment.backend == configs::Backend::native && experiment.transport == configs::Transport::mpi;
 }
 
+namespace {
+
+bool any_network_by(const configs::Experiment& experiment, configs::NetworkCarrier::Kind kind) {
+    return std::ranges::any_of(experiment.carriers, [kind](const configs::NetworkCarrier& carrier) {
+        return carrier.transport == kind;
+    });
+}
+
+}  // namespace
+
 bool mpi_carries(const configs::Experiment& experiment) {
-    const auto is_mpi = [](const configs::NetworkCarrier& carrier) {
-        return carrier.transport == configs::NetworkCarrier::Kind::mpi;
-    };
     return by_mpi(experiment) || (experiment.backend == configs::Backend::native &&
-                                  std::ranges::any_of(experiment.carriers, is_mpi));
+                                  any_network_by(experiment, configs::NetworkCarrier::Kind::mpi));
 }
 
 namespace {
@@ -145,10 +152,13 @@ void refuse_addresses_by_mpi(const configs::Experiment& experiment) {
 void check_udp_segment(const configs::Experiment& experiment) {
     const std::string key = "transport.udp.segment";
     if (!experiment.is_stated(key)) return;
-    if (experiment.backend == configs::Backend::native && experiment.transport != configs::Transport::udp) {
+    const bool udp = experiment.transport == configs::Transport::udp ||
+                     any_network_by(experiment, configs::NetworkCarrier::Kind::udp);
+    if (experiment.backend == configs::Backend::native && !udp) {
         throw Error(
             fmt::format("{} is for UDP, and the transport is {}", key, configs::name(experiment.transport)),
-            "state platform.transport: udp, or leave it out", experiment.where(key));
+            "state platform.transport: udp, or `transport: udp` of a network, or leave it out",
+            experiment.where(key));
     }
     const std::uint64_t bytes = experiment.messages.udp_segment_bytes;
     if (bytes == 0 || bytes >= native::UdpConnection::datagram_bytes_min) return;

@@ -184,6 +184,19 @@ TEST_F(Cells, ANetworkThatMpiCarriesIsRefusedBeforeTheFirstCell) {
     }
 }
 
+TEST_F(Cells, TheSizeOfDatagramsIsForNetworksByUdpToo) {
+    const auto plan_with = [&](const std::string& carrier) {
+        return cli::make_plan(
+            file("a.yaml",
+                 "workload: {name: fib}\nplatform: {nodes: 2, cores: 1, networks: [{name: "
+                 "a, members: 0-1, transport: " +
+                     carrier + "}]}\ntransport: {udp: {segment: 1KiB}}\ncompare: {workload.n: [8, 9]}\n"),
+            {});
+    };
+    EXPECT_EQ(plan_with("udp").cells.size(), 2U);
+    EXPECT_THROW((void)plan_with("tcp"), Error);
+}
+
 TEST_F(Cells, APathThatPlainYamlWouldNotBeReachesTheCellAsItIs) {
     for (const char* name : {"exp #2", "a: b", "plain", "- x", "it's \"so\""}) {
         std::filesystem::create_directories(folder / name);
