@@ -66,6 +66,8 @@ TEST(SimMembers, TwoJoinAndOneLeavesAndTheAnswersAreRight) {
         for (const NodeId joined : {2U, 3U}) {
             EXPECT_GT(result.nodes[joined].tasks, 10U);
             EXPECT_GE(result.members.at(joined).began, 3 * alone / 10);
+            // Each of two workers: since then, and until it knows of the end.
+            EXPECT_TRUE(result.nodes[joined].busy <= 2 * (result.makespan - 3 * alone / 10 + us(200)));
         }
         EXPECT_LT(result.makespan, alone);
         // Its tiles keep a node of a placed graph until all tasks that were placed on it have run.

@@ -443,6 +443,7 @@ void Worker::run_to_end() {
 }
 
 void Worker::run() {
+    busy_ -= backend->now(*this);  // a node that joins begins later than the run
     try {
         run_to_end();
     } catch (const RunEnded&) {
