@@ -216,22 +216,39 @@ Value with_absolute_paths(Value value, const std::string& key, const Experiment&
     return value;
 }
 
-Json of_value(const Value& value) {
-    if (value.kind == Value::Kind::list) {
-        Json list = Json::array();
-        for (const Value& item : value.children) list.push_back(of_value(item));
-        return list;
+std::string quoted(const std::string& text) {
+    return Json(text).dump();  // JSON's texts are YAML's
+}
+
+/// A value of a section on one line. What is not in quotes stays as it was written: YAML takes more numbers
+/// than JSON, and a text in quotes is no number.
+std::string in_one_line(const Value& value) {
+    std::string items;
+    const auto add = [&items](const std::string& item) { items += (items.empty() ? "" : ",") + item; };
+    switch (value.kind) {
+        case Value::Kind::null:
+            return "null";
+        case Value::Kind::scalar:
+            break;
+        case Value::Kind::list:
+            for (const Value& item : value.children) add(in_one_line(item));
+            return "[" + items + "]";
+        case Value::Kind::mapping:
+            for (const Value& entry : value.children) add(quoted(entry.key) + ": " + in_one_line(entry));
+            return "{" + items + "}";
     }
-    if (value.kind == Value::Kind::mapping) {
-        Json mapping = Json::object();
-        for (const Value& entry : value.children) mapping[entry.key] = of_value(entry);
-        return mapping;
+    const bool plain = !value.quoted && value.text.find_first_of(",[]{}\"'#:\n") == std::string::npos;
+    return plain ? value.text : quoted(value.text);
+}
+
+void write_section(const std::string& key, const Value& value, int indent, std::string& out) {
+    out += std::string(static_cast<std::size_t>(indent), ' ') + (is_plain(key) ? key : quoted(key)) + ":";
+    if (value.kind != Value::Kind::mapping || value.children.empty()) {
+        out += " " + in_one_line(value) + "\n";
+        return;
     }
-    if (!value.quoted) {
-        Json parsed = Json::parse(value.text, nullptr, false);
-        if (parsed.is_number() || parsed.is_boolean()) return parsed;
-    }
-    return value.text;
+    out += "\n";
+    for (const Value& entry : value.children) write_section(entry.key, entry, indent + 2, out);
 }
 
 }  // namespace
@@ -242,13 +259,12 @@ std::string resolved_json(const Experiment& experiment, Paths paths) {
 
 std::string resolved_yaml(const Experiment& experiment) {
     std::string out;
-    Json root = resolved(experiment, Paths::absolute);
-    if (!experiment.compare.axes.empty())
-        root["compare"] = of_value(with_absolute_paths(experiment.compare.section, "compare", experiment));
-    if (experiment.published)
-        root["published"] =
-            of_value(with_absolute_paths(experiment.published->section, "published", experiment));
-    write_yaml(root, 0, out);
+    write_yaml(resolved(experiment, Paths::absolute), 0, out);
+    const auto write = [&](const std::string& key, const Value& section) {
+        write_section(key, with_absolute_paths(section, key, experiment), 0, out);
+    };
+    if (!experiment.compare.axes.empty()) write("compare", experiment.compare.section);
+    if (experiment.published) write("published", experiment.published->section);
     return out;
 }
 

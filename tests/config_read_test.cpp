@@ -315,6 +315,28 @@ TEST(Config, TheResolvedConfigurationReadsBackAsTheSame) {
     }
 }
 
+TEST(Config, ComparedValuesAreResolvedAsTheyAreWritten) {
+    const std::string start = "workload: {name: fib}\nbackend: sim\ncompare:\n";
+    for (const char* compare : {
+             "  schedule.stealing.back_off_share: [.5, .25, 1., +2e-1]\n  seed: [+1, 02]\n",
+             "  variants: {'a: b': {seed: +3}, '- c': {}, '8': {}, plain: , \"it's\": {platform.cores: 2}}\n",
+             "  zip: [{seed: [1, 2], name: ['1', 'a, b']}, {workload.n: [3, 4]}]\n",
+             "  platform.network.shape: [[1], [ 1 ,1]]\n  platform.network.topology: [torus]\n",
+         }) {
+        const Experiment once = read(start + compare);
+        const std::string yaml = resolved_yaml(once);
+        const Experiment twice = read_experiment_text(yaml, "b.yaml");
+        EXPECT_EQ(resolved_yaml(twice), yaml);
+        ASSERT_EQ(twice.compare.axes.size(), once.compare.axes.size()) << yaml;
+        for (std::size_t i = 0; i < once.compare.axes.size(); ++i) {
+            ASSERT_EQ(twice.compare.axes[i].keys, once.compare.axes[i].keys) << yaml;
+            ASSERT_EQ(twice.compare.axes[i].points.size(), once.compare.axes[i].points.size()) << yaml;
+            for (std::size_t k = 0; k < once.compare.axes[i].points.size(); ++k)
+                EXPECT_EQ(twice.compare.axes[i].points[k].shown, once.compare.axes[i].points[k].shown);
+        }
+    }
+}
+
 TEST(Config, TheResolvedConfigurationNamesEveryKey) {
     const std::string yaml = resolved_yaml(read(full));
     for (const std::string& key : known_keys(workloads::find("fib"), "lifeline")) {
