@@ -187,14 +187,31 @@ std::vector<Value> values_of_other(const PublishedNumber& line) {
         "state a lower `repeat`, or leave some values out", experiment.where("repeat"));
 }
 
+[[noreturn]] void refuse_second_line(const std::string& list, const Location& where) {
+    throw Error(fmt::format("published.{}: a second line about one cell", list), "leave one of them out",
+                where);
+}
+
+void add_published(std::vector<Combinations::PublishedCell>& all, const Combinations::PublishedCell& added,
+                   const std::string& list, const Location& where) {
+    const bool known = std::ranges::any_of(all, [&added](const Combinations::PublishedCell& other) {
+        return other.cell == added.cell && other.other == added.other;
+    });
+    if (known) refuse_second_line(list, where);
+    all.push_back(added);
+}
+
 void find_published(Combinations& combinations) {
     const Published& published = *combinations.base.published;
-    for (const PublishedNumber& line : published.speedups)
-        combinations.published_speedups[cell_with(line.of, combinations, "speedups", line.where)] =
-            line.value;
+    for (const PublishedNumber& line : published.speedups) {
+        const std::size_t cell = cell_with(line.of, combinations, "speedups", line.where);
+        std::optional<double>& speedup = combinations.published_speedups[cell];
+        if (speedup) refuse_second_line("speedups", line.where);
+        speedup = line.value;
+    }
     for (const PublishedNumber& line : published.seconds) {
         const std::size_t cell = cell_with(line.of, combinations, "seconds", line.where);
-        combinations.published_seconds.push_back({cell, cell, line.value});
+        add_published(combinations.published_seconds, {cell, cell, line.value}, "seconds", line.where);
     }
     for (const PublishedNumber& line : published.improvements) {
         const std::size_t cell = cell_with(line.of, combinations, "improvements", line.where);
@@ -202,7 +219,8 @@ void find_published(Combinations& combinations) {
         if (cell == other)
             throw Error("published.improvements: a line whose `over` is its own cell",
                         "state in `over` what the other cell has in place of this one's values", line.where);
-        combinations.published_improvements.push_back({cell, other, line.value});
+        add_published(combinations.published_improvements, {cell, other, line.value}, "improvements",
+                      line.where);
     }
 }
 

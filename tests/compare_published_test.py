@@ -120,6 +120,8 @@ def mistakes_of_times(heddle, folder):
                         ("published.seconds: a line that is about 0 of the cells", "seconds: [{platform.cores: 3, seconds: 8}]"),
                         ("published.seconds: platform.nodes is not compared", "seconds: [{platform.nodes: 1, seconds: 8}]"),
                         ("a line without `percent`", "improvements: [{platform.cores: 2, over: {platform.cores: 1}}]"),
+                        ("published.seconds: a second line about one cell", "seconds: [{platform.cores: 1, seconds: 8}, {platform.cores: 1, seconds: 9}]"),
+                        ("improvements: a second line", "improvements: [{platform.cores: 2, over: {platform.cores: 1}, percent: 5}, {platform.cores: 2, over: {platform.cores: 1}, percent: 5}]"),
                         ("a line without `over`", "improvements: [{platform.cores: 2, percent: 5}]"),
                         ("expected a percentage below 100", "improvements: [{platform.cores: 2, over: {platform.cores: 1}, percent: 100}]"),
                         ("expected keys with values", "improvements: [{platform.cores: 2, over: 1, percent: 5}]"),
@@ -134,6 +136,7 @@ def mistakes_of_times(heddle, folder):
 def mistakes(heddle, folder):
     for words, more in (("is about 3 of the cells", {"speedups": "{speedup: 5}"}), ("is about 0 of the cells", {"speedups": "{platform.cores: 3, speedup: 5}"}),
                         ("platform.nodes is not compared", {"speedups": "{platform.nodes: 1, speedup: 5}"}),
+                        ("published.speedups: a second line about one cell", {"speedups": "{platform.cores: 4, speedup: 5}, {platform.cores: 4, speedup: 6}"}),
                         ("a line without `speedup`", {"speedups": "{platform.cores: 1}"}), ("expected a speedup above 0", {"speedups": "{platform.cores: 1, speedup: -5}"}),
                         ("unknown key \"core\"", {"baseline": "{platform.core: 1}"}), ("expected keys with values", {"baseline": "7"})):
         done = run(heddle, folder, write(folder, "wrong", **more), code=2)
