@@ -102,6 +102,25 @@ std::string links_text(const sim::PlatformSummary& summary) {
     return "its links are\n" + columns(rows, 3);
 }
 
+/// As a platform states it.
+Json message_bytes_json(const std::vector<MessageBytes>& sizes) {
+    Json list = Json::array();
+    for (const MessageBytes& one : sizes)
+        list.push_back({{"size", print_bytes(static_cast<double>(one.size))},
+                        {"send", print_time(one.send)},
+                        {"receive", print_time(one.receive)}});
+    return list;
+}
+
+std::string message_bytes_text(const std::vector<MessageBytes>& sizes) {
+    std::vector<std::vector<std::string>> rows = {{"  size", "send", "receive"}};
+    for (const MessageBytes& one : sizes)
+        rows.push_back({"  " + print_bytes(static_cast<double>(one.size)), print_time(one.send),
+                        print_time(one.receive)});
+    return "the bytes of messages cost, in place of message_send_kib and message_receive_kib\n" +
+           columns(rows, 1);
+}
+
 std::string text_of(const sim::PlatformSummary& summary) {
     const std::string shape = shape_in_words(summary.shape);
     const auto count = [](std::uint64_t number) { return grouped(number); };
@@ -149,9 +168,11 @@ std::string text_of(const sim::PlatformSummary& summary) {
 std::string describe_platform(const Platform& platform, bool json, bool links) {
     const sim::PlatformSummary summary = sim::describe(platform, links);
     const auto overheads = configs::overheads_by_name(platform.overheads);
+    const std::vector<MessageBytes>& message_bytes = platform.overheads.message_bytes;
     if (json) {
         Json object = json_of(summary);
         for (const auto& [name, time] : overheads) object["overheads"][name] = print_time(time);
+        if (!message_bytes.empty()) object["overheads"]["message_bytes"] = message_bytes_json(message_bytes);
         if (links) object["named_links"] = links_json(summary);
         return object.dump(2) + "\n";
     }
@@ -159,6 +180,7 @@ std::string describe_platform(const Platform& platform, bool json, bool links) {
     costs.reserve(overheads.size());
     for (const auto& [name, time] : overheads) costs.push_back({"  " + name, print_time(time)});
     return text_of(summary) + "each operation of the scheduler costs\n" + columns(costs, 1) +
+           (message_bytes.empty() ? "" : message_bytes_text(message_bytes)) +
            (links ? links_text(summary) : "");
 }
 

@@ -319,6 +319,11 @@ TEST_F(Verbs, PlatformShowDescribesWhatASimulationWouldBuild) {
     EXPECT_EQ(
         json::parse(heddle({"platform", "show", path, "--set", "platform.nodes=2", "--json"}).out)["nodes"],
         2);
+    const std::string sized =
+        "{nodes: 2, overheads: {message_bytes: [{size: 64KiB, send: 500us, receive: 400us}]}}";
+    EXPECT_THAT(heddle({"platform", "show", sized}).out, HasSubstr("\n  64KiB  500us    400us\n"));
+    EXPECT_EQ(json::parse(heddle({"platform", "show", sized, "--json"}).out)["overheads"]["message_bytes"],
+              json::parse(R"([{"size": "64KiB", "send": "500us", "receive": "400us"}])"));
     // Longer than a file's name may be.
     const Said with_long_text = heddle({"platform", "show", "{nodes: 8" + std::string(5000, ' ') + "}"});
     EXPECT_EQ(with_long_text.code, 0) << with_long_text.err;
