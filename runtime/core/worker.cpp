@@ -303,8 +303,8 @@ struct Worker::OpenWait {
 
 // What runs here meanwhile goes on the stack above, so it must come to its end before the awaited result is
 // used. No cycle of waiting can arise: whatever lies above began later than what lies below, and a task that
-// is waited for began after the task that waits. A token that was brought to this node is always begun, so
-// that no task is left without a worker.
+// is waited for began after the task that waits. A token that was brought to this node is always begun, or
+// handed on if the node leaves, so that no task is left without a worker.
 void Worker::wait_for(Slot* slot) {
     Slot* head = slot + 1;
     const Join join(*slot);
