@@ -77,6 +77,23 @@ TEST(SimMembers, TwoJoinAndOneLeavesAndTheAnswersAreRight) {
     }
 }
 
+// The graph has costs of each task on the nodes that begin, about a second. On the node that joins a task
+// takes their mean.
+TEST(SimMembers, TasksWithCostsOnEachProcessorTakeTheirMeanOnANodeThatJoins) {
+    const StatedWorkload dag{"dag", {{"graph", "topcuoglu:tasks=60,processors=2,mean=1,alpha=3"}}, "heft"};
+    Platform platform;
+    platform.nodes = 3;
+    platform.cores = 1;
+    platform.core_speed = 1e9;
+    platform.nodes_at_start = 2;
+    platform.events = {member(std::chrono::milliseconds(1), 2, true)};
+    const auto joined = simulate(dag, platform, schedule_of(1)).nodes[2];
+    EXPECT_GT(joined.tasks, 3U);
+    const double mean_seconds = to_seconds(joined.busy) / static_cast<double>(joined.tasks);
+    EXPECT_GT(mean_seconds, 0.2);
+    EXPECT_LT(mean_seconds, 3);
+}
+
 /// Again, with the nodes of each window in the reverse order, and with several threads.
 void expect_same_in_each_order(const StatedWorkload& workload, const Platform& platform) {
     const auto expected = all_of(simulate(workload, platform, schedule_of(5)));

@@ -71,9 +71,12 @@ private:
         double checksum = 0;
     };
 
+    /// The costs are those of the nodes that begin. A node that joins has none, so a task takes its mean
+    /// there.
     double flops(TaskIndex task, WorkerId worker) const {
-        if (file_.costs.empty()) return file_.graph.flops(task);
-        return file_.costs[task][std::size_t{worker.node} * plan().placement().grid().cores + worker.core];
+        const WorkerGrid& grid = plan().placement().grid();
+        if (file_.costs.empty() || worker.node >= grid.nodes) return file_.graph.flops(task);
+        return file_.costs[task][std::size_t{worker.node} * grid.cores + worker.core];
     }
 
     const graphs::GraphFile& file_;
