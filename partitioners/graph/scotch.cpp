@@ -75,7 +75,8 @@ private:
             throw Error("Scotch balances one weight of each datum, and these have several",
                         "use metis or metis_recursive");
         }
-        const LibraryGraph rows(graph, grid, version(), 4 * static_cast<double>(distance_));
+        const SCOTCH_Num distance = distance_for(graph, grid, speeds);
+        const LibraryGraph rows(graph, grid, version(), sums_of_cut * distance);
         Graph plain(&SCOTCH_graphInit);
         require(SCOTCH_graphBuild(plain.get(), 0, static_cast<SCOTCH_Num>(graph.data()), rows.begin.data(),
                                   rows.begin.data() + 1, rows.work.empty() ? nullptr : rows.work.data(),
@@ -100,12 +101,12 @@ private:
                 "the strategy cannot be built");
         Architecture architecture(&SCOTCH_archInit);
         if (!speeds.empty()) {
-            describe_unequal(architecture.get(), grid, speeds);
-        } else if (map_ && grid.nodes > 1 && grid.cores > 1) {
+            describe_unequal(architecture.get(), grid, speeds, distance);
+        } else if (tells_nodes_apart(grid, speeds)) {
             // A message between nodes costs `node_distance` times one within a node.
             const SCOTCH_Num sizes[] = {static_cast<SCOTCH_Num>(grid.nodes),
                                         static_cast<SCOTCH_Num>(grid.cores)};
-            const SCOTCH_Num distances[] = {distance_, 1};
+            const SCOTCH_Num distances[] = {distance, 1};
             require(SCOTCH_archTleaf(architecture.get(), 2, sizes, distances),
                     "the platform cannot be described");
         } else {
@@ -118,17 +119,37 @@ private:
         return Parts(part.begin(), part.end());
     }
 
-    /// Workers with weights in proportion to their speeds. Their distances count for `scotch_map`, as long as
-    /// there are few enough workers to name all pairs.
-    void describe_unequal(SCOTCH_Arch* architecture, const WorkerGrid& grid,
-                          std::span<const double> speeds) const {
-        constexpr double weights_sum = 1e6;
+    /// Whether distances count. For workers of unequal speed all pairs are named, so there must be few
+    /// enough.
+    bool tells_nodes_apart(const WorkerGrid& grid, std::span<const double> speeds) const {
         constexpr std::size_t pairs_workers_max = 512;
+        return map_ && grid.nodes > 1 && grid.cores > 1 &&
+               (speeds.empty() || grid.workers() <= pairs_workers_max);
+    }
+
+    /// The distance of nodes. Scotch adds up weights of edges times distances in 32 bits. The weights come
+    /// first: a distance for which they would have to be scaled to a handful of numbers is lowered.
+    SCOTCH_Num distance_for(const DataGraph& graph, const WorkerGrid& grid,
+                            std::span<const double> speeds) const {
+        if (!tells_nodes_apart(grid, speeds)) return 1;
+        constexpr double mean_weight_kept = 16;  // what is scaled has half of that in the mean
+        const std::vector<double>& weights = graph.all_edge_weights();
+        const bool equal = std::ranges::all_of(weights, [](double weight) { return weight == 1; });
+        const double sum =
+            static_cast<double>(graph.all_neighbours().size()) * (equal ? 1 : mean_weight_kept);
+        const double most = 0x1p31 / sums_of_cut / std::max(sum, 1.0);
+        return std::clamp(static_cast<SCOTCH_Num>(std::min(most, 1e9)), SCOTCH_Num{1}, distance_);
+    }
+
+    /// Workers with weights in proportion to their speeds.
+    void describe_unequal(SCOTCH_Arch* architecture, const WorkerGrid& grid, std::span<const double> speeds,
+                          SCOTCH_Num distance) const {
+        constexpr double weights_sum = 1e6;
         std::vector<SCOTCH_Num> weights;
         for (const double share : shares_of(speeds, grid.workers()))
             weights.push_back(std::max<SCOTCH_Num>(1, static_cast<SCOTCH_Num>(share * weights_sum)));
         const auto workers = static_cast<SCOTCH_Num>(weights.size());
-        if (!map_ || grid.nodes == 1 || grid.cores == 1 || weights.size() > pairs_workers_max) {
+        if (!tells_nodes_apart(grid, speeds)) {
             require(SCOTCH_archCmpltw(architecture, workers, weights.data()),
                     "the platform cannot be described");
             return;
@@ -140,7 +161,7 @@ private:
                 const bool near = grid.worker(static_cast<std::size_t>(a)).node ==
                                   grid.worker(static_cast<std::size_t>(b)).node;
                 ends.push_back(b);
-                distances.push_back(near ? 1 : static_cast<SCOTCH_Num>(distance_));
+                distances.push_back(near ? 1 : distance);
             }
             begin.push_back(static_cast<SCOTCH_Num>(ends.size()));
         }
@@ -152,6 +173,8 @@ private:
         require(SCOTCH_archBuild0(architecture, pairs.get(), 0, nullptr, strategy.get()),
                 "the platform cannot be described");
     }
+
+    static constexpr double sums_of_cut = 4;  ///< what Scotch adds up is at most so many times all weights
 
     bool map_;
     double imbalance_;
