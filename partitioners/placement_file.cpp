@@ -43,7 +43,12 @@ class Reader {
 public:
     Reader(const std::string& path, const TaskGraph& graph, const WorkerGrid& grid)
         : path_(path), graph_(graph), grid_(grid), table_(parsed()) {
-        for (TaskIndex task = 0; task < graph.tasks(); ++task) numbers_.emplace(graph.name(task), task);
+        for (TaskIndex task = 0; task < graph.tasks(); ++task) {
+            const auto [known, is_new] = numbers_.emplace(graph.name(task), task);
+            if (!is_new) known->second = ambiguous;
+        }
+        const std::vector<std::string>& columns = table_.columns();
+        numbers_first_ = std::ranges::find(columns, "name") != columns.end();
     }
 
     /// In the order in which each worker runs its own.
@@ -87,9 +92,16 @@ private:
         return static_cast<std::size_t>(found - table_.columns().begin());
     }
     TaskIndex task_named(const std::string& text, int line) const {
-        if (const auto found = numbers_.find(text); found != numbers_.end()) return found->second;
         const auto number = number_in<TaskIndex>(text);
-        if (!number || *number >= graph_.tasks())
+        const bool is_number = number && *number < graph_.tasks();
+        if (is_number && numbers_first_) return *number;
+        if (const auto found = numbers_.find(text); found != numbers_.end()) {
+            if (found->second == ambiguous)
+                fail(line, fmt::format("two tasks are called \"{}\"", text),
+                     "give numbers from 0 on in the column task, and names in a column `name`");
+            return found->second;
+        }
+        if (!is_number)
             fail(line, fmt::format("the graph has no task \"{}\"", text),
                  fmt::format("name one of its {} tasks, or its number from 0 on", graph_.tasks()));
         return *number;
@@ -120,11 +132,14 @@ private:
             .at({path_, 0});
     }
 
+    static constexpr TaskIndex ambiguous = std::numeric_limits<TaskIndex>::max();
+
     const std::string& path_;
     const TaskGraph& graph_;
     const WorkerGrid& grid_;
     CsvTable table_;
     std::map<std::string, TaskIndex> numbers_;
+    bool numbers_first_ = false;  ///< names have a column of their own; they may be numbers, too
 };
 
 /// Takes tasks whose predecessors, in the graph and on their worker, have been taken: of these the one whose

@@ -16,7 +16,8 @@ struct StatedPlacement {
 };
 
 /// Reads a table with the columns `task`, `node` and `worker`, in any order and among others. A task is a
-/// name of the graph or its number from 0 on; rows without one are left out. With a column `start_seconds` a
+/// name of the graph or its number from 0 on (first a name; with a column `name`, first a number); rows
+/// without one are left out. With a column `start_seconds` a
 /// worker runs its tasks by that, and tasks of one time in the order of the rows; without one in the order of
 /// the rows. Throws Error, with file and line, for a table that does not place each task once on a worker of
 /// the grid, and for orders in which tasks would wait for each other.

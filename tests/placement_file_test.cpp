@@ -50,6 +50,45 @@ TEST_F(PlacementFile, NamesAndNumbersAreTasks) {
     EXPECT_EQ(read.sequence, (std::vector<TaskIndex>{0, 1, 2, 3}));
 }
 
+/// 2 -> 0 -> 3, 2 -> 1 -> 3 in the order in which DOT files often name tasks; or all tasks of one name.
+TaskGraph named(const std::vector<std::string>& names) {
+    TaskGraphBuilder builder;
+    for (const std::string& name : names) builder.add_task(1, name);
+    for (const auto& [from, to] : {std::pair{0U, 1U}, {0U, 2U}, {1U, 3U}, {2U, 3U}})
+        builder.add_edge(from, to, 1);
+    return builder.build();
+}
+
+// `heddle run --tasks` writes the number into `task`, and the name into `name`.
+TEST_F(PlacementFile, NamesThatAreNumbersAreReadAsTheTableMeansThem) {
+    const TaskGraph graph = named({"2", "0", "1", "3"});
+    const StatedPlacement written =
+        read_placement(write("task,name,node,worker\n0,2,0,0\n1,0,1,0\n2,1,0,1\n3,3,1,1\n"), graph, {2, 2});
+    EXPECT_EQ(written.sequence, (std::vector<TaskIndex>{0, 1, 2, 3}));
+    EXPECT_EQ(written.placement.of(1), (WorkerId{1, 0}));
+    EXPECT_EQ(written.placement.of(2), (WorkerId{0, 1}));
+    const StatedPlacement own =
+        read_placement(write("task,node,worker\n2,0,0\n0,1,0\n1,0,1\n3,1,1\n"), graph, {2, 2});
+    EXPECT_EQ(own.sequence, written.sequence);
+    EXPECT_EQ(own.placement.of(1), (WorkerId{1, 0}));
+    EXPECT_EQ(read_placement(write("name,task,node,worker\n,2,0,0\n,0,0,0\n,3,0,1\n,1,0,1\n"),
+                             named({"a", "b", "c", "d"}), {1, 2})
+                  .placement.of(3),
+              (WorkerId{0, 1}));
+}
+
+TEST_F(PlacementFile, ANameOfTwoTasksIsRefused) {
+    const TaskGraph graph = named({"a", "b", "b", "d"});
+    const auto read = [&](const std::string& text) { return read_placement(write(text), graph, {1, 1}); };
+    try {
+        read("task,node,worker\na,0,0\nb,0,0\n2,0,0\nd,0,0\n");
+        FAIL() << "it was read";
+    } catch (const Error& error) {
+        EXPECT_THAT(error.what(), HasSubstr("placement.csv:3: two tasks are called \"b\""));
+    }
+    EXPECT_NO_THROW(read("task,node,worker\na,0,0\n1,0,0\n2,0,0\nd,0,0\n"));
+}
+
 TEST_F(PlacementFile, AByteOrderMarkIsNoPartOfAName) {
     const std::string table = "\xEF\xBB\xBFtask,node,worker\na,1,1\nb,0,0\nc,0,0\nd,0,0\n";
     EXPECT_EQ(read_placement(write(table), diamond(), {2, 2}).placement.of(0), (WorkerId{1, 1}));

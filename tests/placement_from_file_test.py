@@ -46,6 +46,19 @@ def check_simulated(runs):
         runs.result(file, by_table(table, {}))
 
 
+def check_numbers_as_names(runs):
+    """In a DOT file tasks are often called by numbers, in another order."""
+    graph, table, again = runs.path("numbers.dot"), runs.path("numbers.csv"), runs.path("again.csv")
+    with open(graph, "w", encoding="utf-8") as file:
+        file.write("digraph g { 2 [Weight=5]; 0 [Weight=1]; 1 [Weight=9]; 3 [Weight=2]; }")
+    two = {"workload": f"{{name: dag, graph: {graph}}}", "platform.overheads": "none", "platform.nodes": "2", "platform.cores": "1"}
+    first = runs.result("dag.yaml", {**two, "schedule.placement": "heft", "schedule.stealing.victim": "none"}, "--tasks", table)
+    second = runs.result("dag.yaml", by_table(table, two), "--tasks", again)
+    assert second["makespan_seconds"] == first["makespan_seconds"], (first, second)
+    with open(table, encoding="utf-8") as file, open(again, encoding="utf-8") as other:
+        assert file.read() == other.read()
+
+
 def check_native(runs):
     table = runs.path("native.csv")
     here = {"platform.nodes": "1", "platform.cores": "2"}
@@ -85,6 +98,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         runs = Runs(arguments.heddle, os.path.join(arguments.source, "configs"), folder)
         check_simulated(runs)
+        check_numbers_as_names(runs)
         check_native(runs)
         check_cells(runs)
         check_refused(runs)
