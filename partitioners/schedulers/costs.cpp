@@ -45,7 +45,13 @@ std::vector<Costs::Pair> Costs::find_kinds() {
         examples.push_back({0, 1});
         return examples;
     }
-    if (processors_ > processors_max) return {};
+    if (processors_ > processors_max) {
+        if (!problem_.equal_distances()) return {};
+        const ProcessorIndex next_node = problem_.processors_of(0).second;
+        examples.push_back({0, 1});
+        if (next_node < processors_) examples.push_back({0, next_node});
+        return examples;
+    }
     const auto& routes = problem_.machine().routes;
     std::map<std::pair<Time, double>, std::uint16_t> of_route;
     std::uint16_t within_node = 0, between_nodes = 0;

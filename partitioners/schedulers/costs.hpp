@@ -35,7 +35,10 @@ public:
 private:
     /// Pairs of processors of one kind have the same delays. 0: a processor and itself.
     std::size_t kind(ProcessorIndex from, ProcessorIndex to) const {
-        if (kind_of_pair_.empty()) return from == to ? 0 : 1;
+        if (kind_of_pair_.empty()) {
+            if (from == to) return 0;
+            return kinds_ == 2 || problem_.node(from) == problem_.node(to) ? 1 : 2;
+        }
         return kind_of_pair_[std::size_t{from} * processors_ + to];
     }
     struct Pair {
@@ -47,7 +50,7 @@ private:
     const ProcessorIndex processors_;
     std::size_t times_of_a_task_ = 1;
     std::vector<double> times_;
-    std::vector<std::uint16_t> kind_of_pair_;  ///< empty: all pairs are alike
+    std::vector<std::uint16_t> kind_of_pair_;  ///< empty: told by the nodes
     std::size_t kinds_ = 0;
     const TaskGraph::Link *first_in_ = nullptr, *first_out_ = nullptr;
     std::vector<double> ins_, outs_;  ///< of each link, by kind

@@ -10,6 +10,7 @@
 
 #include "base/random.hpp"
 #include "partitioners/schedulers/costs.hpp"
+#include "partitioners/schedulers/symmetry.hpp"
 #include "partitioners/schedulers/verify.hpp"
 
 namespace heddle::schedulers {
@@ -71,8 +72,8 @@ public:
           out_of_time_(out_of_time),
           nodes_left_(nodes_max),
           whole_(in_whole_numbers(problem)),
-          processors_(std::min<ProcessorIndex>(
-              problem.processors(), problem.interchangeable() ? graph_.tasks() : problem.processors())),
+          symmetry_(problem),
+          processors_(symmetry_.processors()),
           costs_(problem, processors_),
           best_length_(known.makespan()),
           missing_(graph_.tasks()),
@@ -80,7 +81,9 @@ public:
           slots_(graph_.tasks()),
           placed_(graph_.tasks(), false),
           ends_(processors_, 0),
-          earliest_(graph_.tasks()) {
+          tasks_on_(processors_, 0),
+          earliest_(graph_.tasks()),
+          processor_keys_(processors_) {
         if (processors_ > 1) {
             bounds_ = message_bounds(problem);
         } else {
@@ -135,7 +138,8 @@ private:
 
     void visit(TaskIndex placed, double last_start) {
         if (placed == graph_.tasks()) {
-            const double length = *std::max_element(ends_.begin(), ends_.end());
+            double length = 0;
+            for (const ProcessorIndex processor : used_) length = std::max(length, ends_[processor]);
             if (length < best_length_) {
                 best_length_ = length;
                 best_ = slots_;
@@ -148,9 +152,11 @@ private:
             return;
         }
         --nodes_left_;
-        double bound = work_left_;
-        for (const double end : ends_) bound += std::max(end, last_start);
-        if (hopeless(bound / processors_)) return;
+        // Each task that is left begins to use one more processor at most.
+        const std::size_t used = std::min<std::size_t>(processors_, used_.size() + graph_.tasks() - placed);
+        double bound = work_left_ + static_cast<double>(used - used_.size()) * last_start;
+        for (const ProcessorIndex processor : used_) bound += std::max(ends_[processor], last_start);
+        if (hopeless(bound / static_cast<double>(used))) return;
 
         std::vector<Move> moves;
         if (!possible_moves(last_start, moves)) return;
@@ -163,17 +169,32 @@ private:
         }
     }
 
+    /// Unused processors that are alike count once, and so do unused nodes.
+    void find_choices() {
+        choices_.clear();
+        bool has_unused = false;
+        for (ProcessorIndex node = 0; node < symmetry_.nodes(); ++node) {
+            const auto [first, end] = symmetry_.processors_of(node);
+            if (symmetry_.nodes_alike() && tasks_on_[first] == 0 && symmetry_.is_full(node)) {
+                if (has_unused) continue;
+                has_unused = true;
+            }
+            for (ProcessorIndex processor = first; processor < end; ++processor) {
+                choices_.push_back(processor);
+                if (symmetry_.alike_within(node) && tasks_on_[processor] == 0) break;
+            }
+        }
+    }
+
     /// False where some task can no longer be in time for a better schedule.
     bool possible_moves(double last_start, std::vector<Move>& moves) {
-        // Unused processors that are all alike count once.
-        ProcessorIndex choices = processors_;
-        if (problem_.interchangeable()) choices = std::min(processors_, used_ + 1);
+        find_choices();
         for (const TaskIndex task : graph_.topological_order()) {
             if (placed_[task]) continue;
             double earliest = std::max(bounds_.from_start[task], last_start);
             if (missing_[task] == 0) {
                 double first = std::numeric_limits<double>::infinity();
-                for (ProcessorIndex i = 0; i < choices; ++i) {
+                for (const ProcessorIndex i : choices_) {
                     const double start = std::max(arrival(task, i), ends_[i]);
                     const double shift = costs_.time(task, i) - least_times_[task];
                     first = std::min(first, std::max(start, last_start) + shift);
@@ -197,11 +218,10 @@ private:
 
     void place(TaskIndex placed, const Move& move) {
         const double end_before = ends_[move.processor];
-        const ProcessorIndex used_before = used_;
         slots_[move.task] = {move.processor, move.start, move.finish};
         placed_[move.task] = true;
         ends_[move.processor] = move.finish;
-        used_ = std::max(used_, move.processor + 1);
+        if (++tasks_on_[move.processor] == 1) used_.push_back(move.processor);
         work_left_ -= least_times_[move.task];
         for (const TaskGraph::Link& link : graph_.successors(move.task)) --missing_[link.task];
         for (const TaskGraph::Link& link : graph_.predecessors(move.task)) --open_successors_[link.task];
@@ -211,19 +231,20 @@ private:
         for (const TaskGraph::Link& link : graph_.predecessors(move.task)) ++open_successors_[link.task];
         for (const TaskGraph::Link& link : graph_.successors(move.task)) ++missing_[link.task];
         work_left_ += least_times_[move.task];
-        used_ = used_before;
+        if (--tasks_on_[move.processor] == 0) used_.pop_back();
         ends_[move.processor] = end_before;
         placed_[move.task] = false;
     }
 
     /// What decides the future: which tasks are placed, when processors are free, and for tasks whose data
-    /// are still under way, where they ran and when. Processors that are alike may be exchanged. Two hashes
-    /// of 64 bits.
+    /// are still under way, where they ran and when. A processor that is free from the last start on, and has
+    /// no such data, is like an unused one. Processors that are alike may be exchanged. Two hashes of 64
+    /// bits.
     Key state(double last_start) {
-        processor_keys_.clear();
-        for (const double end : ends_) {
-            const auto bits = std::bit_cast<std::uint64_t>(std::max(end, last_start));
-            processor_keys_.push_back({mix(bits, 1), mix(bits, 2)});
+        for (const ProcessorIndex processor : used_) {
+            const auto bits = std::bit_cast<std::uint64_t>(ends_[processor]);
+            const bool is_busy = ends_[processor] > last_start;
+            processor_keys_[processor] = is_busy ? Key{mix(bits, 1), mix(bits, 2)} : Key{};
         }
         Key key{mix(std::bit_cast<std::uint64_t>(last_start), 3),
                 mix(std::bit_cast<std::uint64_t>(last_start), 4)};
@@ -236,11 +257,26 @@ private:
             processor_keys_[slots_[task].processor].a += mix(bits + task, 7);
             processor_keys_[slots_[task].processor].b += mix(bits + task, 8);
         }
-        if (problem_.interchangeable()) std::sort(processor_keys_.begin(), processor_keys_.end());
-        for (const Key& processor : processor_keys_) {
-            key.a = mix(key.a, processor.a);
-            key.b = mix(key.b, processor.b);
+        node_keys_.clear();
+        in_nodes_.clear();
+        for (const ProcessorIndex processor : used_) {
+            Key own = processor_keys_[processor];
+            if (own == Key{}) continue;
+            const ProcessorIndex node = problem_.node(processor);
+            if (!symmetry_.alike_within(node)) own.a = mix(own.a, processor);
+            in_nodes_.emplace_back(node, own);
         }
+        std::sort(in_nodes_.begin(), in_nodes_.end());
+        for (std::size_t i = 0; i < in_nodes_.size();) {
+            const ProcessorIndex node = in_nodes_[i].first;
+            const bool is_like_others = symmetry_.nodes_alike() && symmetry_.is_full(node);
+            Key all{is_like_others ? 0 : std::uint64_t{node} + 1, 0};
+            for (; i < in_nodes_.size() && in_nodes_[i].first == node; ++i)
+                all = {mix(all.a, in_nodes_[i].second.a), mix(all.b, in_nodes_[i].second.b)};
+            node_keys_.push_back(all);
+        }
+        std::sort(node_keys_.begin(), node_keys_.end());
+        for (const Key& node : node_keys_) key = {mix(key.a, node.a), mix(key.b, node.b)};
         return key;
     }
 
@@ -258,6 +294,7 @@ private:
     const std::function<bool()>& out_of_time_;
     std::size_t nodes_left_;
     const bool whole_;
+    const Symmetry symmetry_;
     const ProcessorIndex processors_;
     const Costs costs_;
     std::vector<double> least_times_;
@@ -272,11 +309,15 @@ private:
     std::vector<Slot> slots_;
     std::vector<bool> placed_;
     std::vector<double> ends_;
+    std::vector<TaskIndex> tasks_on_;
+    std::vector<ProcessorIndex> used_;  ///< in the order of their first tasks
+    std::vector<ProcessorIndex> choices_;
     std::vector<double> earliest_;
-    ProcessorIndex used_ = 0;
     double work_left_ = 0;
     Seen seen_;
-    std::vector<Key> processor_keys_;
+    std::vector<Key> processor_keys_;  ///< of used ones
+    std::vector<std::pair<ProcessorIndex, Key>> in_nodes_;
+    std::vector<Key> node_keys_;
 };
 
 }  // namespace

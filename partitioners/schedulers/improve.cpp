@@ -10,6 +10,7 @@
 #include "partitioners/schedulers/costs.hpp"
 #include "partitioners/schedulers/exact.hpp"
 #include "partitioners/schedulers/partial.hpp"
+#include "partitioners/schedulers/symmetry.hpp"
 
 namespace heddle::schedulers {
 
@@ -28,12 +29,12 @@ struct Plan {
 /// Turns plans into schedules: each task in its turn as early as possible, in idle intervals too.
 class Decoder {
 public:
-    explicit Decoder(const Problem& problem)
+    Decoder(const Problem& problem, const Symmetry& symmetry)
         : problem_(problem),
+          symmetry_(symmetry),
           graph_(problem.graph()),
-          timelines_(problem.interchangeable() ? std::min(problem.processors(), graph_.tasks())
-                                               : problem.processors()),
-          costs_(problem, static_cast<ProcessorIndex>(timelines_.size())),
+          timelines_(symmetry.processors()),
+          costs_(problem, symmetry.processors()),
           slots_(graph_.tasks()) {
         const MessageCost& within = problem.machine().within_node;
         const MessageCost& between = problem.machine().between_nodes;
@@ -71,9 +72,9 @@ public:
                     if (problem_.equal_speeds() && (best.start == ready || timelines_[p].end() == 0)) break;
                 }
             } else {
-                for (ProcessorIndex p = 0; p < processors; ++p) {
+                for (ProcessorIndex p = 0; p < processors;) {
                     look_at(p, arrival(links, p, backward));
-                    if (problem_.interchangeable() && timelines_[p].end() == 0) break;
+                    p = timelines_[p].end() == 0 ? symmetry_.behind_unused(p) : p + 1;
                 }
             }
             if (!fixed) plan.processor[task] = best.processor;
@@ -145,6 +146,7 @@ private:
     }
 
     const Problem& problem_;
+    const Symmetry& symmetry_;
     const TaskGraph& graph_;
     std::vector<Timeline> timelines_;
     Costs costs_;
@@ -158,12 +160,13 @@ public:
     LocalSearch(const Problem& problem, const Schedule& known, double enough, std::size_t tries,
                 Random random, const std::function<bool()>& out_of_time)
         : problem_(problem),
+          symmetry_(problem),
           graph_(problem.graph()),
           enough_(enough * (1 + 1e-12)),
           tries_left_(tries),
           random_(random),
           out_of_time_(out_of_time),
-          decoder_(problem),
+          decoder_(problem, symmetry_),
           best_length_(known.makespan()),
           to_end_(message_bounds(problem).to_end),
           place_(graph_.tasks()) {
@@ -172,7 +175,7 @@ public:
                          [&](TaskIndex a, TaskIndex b) { return known.start(a) < known.start(b); });
         for (TaskIndex task = 0; task < graph_.tasks(); ++task)
             best_.processor.push_back(known.processor(task));
-        compact(best_);
+        symmetry_.renumber(best_.sequence, best_.processor);
     }
 
     Schedule run(const Schedule& known) && {
@@ -187,18 +190,6 @@ private:
     bool over() {
         if (best_length_ <= enough_ || graph_.tasks() < 2) return true;
         return tries_left_ == 0 || (out_of_time_ && out_of_time_());
-    }
-
-    /// On interchangeable processors only as many are looked at as there are tasks; numbers follow first use.
-    void compact(Plan& plan) const {
-        if (!problem_.interchangeable()) return;
-        std::vector<ProcessorIndex> number(problem_.processors(), unbounded);
-        ProcessorIndex used = 0;
-        for (const TaskIndex task : plan.sequence) {
-            ProcessorIndex& its = number[plan.processor[task]];
-            if (its == unbounded) its = used++;
-            plan.processor[task] = its;
-        }
     }
 
     double evaluate(Plan& plan, bool fixed) {
@@ -293,13 +284,11 @@ private:
             const std::size_t i = random_.below(neighbours);
             return plan.processor[i < before.size() ? before[i].task : after[i - before.size()].task];
         }
-        const ProcessorIndex all = problem_.interchangeable()
-                                       ? std::min(problem_.processors(), graph_.tasks())
-                                       : problem_.processors();
-        return static_cast<ProcessorIndex>(random_.below(all));
+        return static_cast<ProcessorIndex>(random_.below(symmetry_.processors()));
     }
 
     const Problem& problem_;
+    const Symmetry symmetry_;
     const TaskGraph& graph_;
     const double enough_;
     std::size_t tries_left_;

@@ -5,6 +5,7 @@
 #include "partitioners/schedulers/exact.hpp"
 #include "partitioners/schedulers/improve.hpp"
 #include "partitioners/schedulers/members.hpp"
+#include "partitioners/schedulers/symmetry.hpp"
 #include "partitioners/schedulers/verify.hpp"
 
 namespace heddle::schedulers {
@@ -21,14 +22,18 @@ public:
         Schedule best = best_of_all(problem, options);
         double bound = lower_bounds(problem).best();
         const TaskIndex tasks = problem.tasks();
+        // A step of the searches compares processors that differ. So many take the time of one.
+        const std::size_t dearer = std::max<std::size_t>(1, Symmetry(problem).kinds() / 16);
         const auto done = [&] { return best.makespan() <= bound * (1 + 1e-12); };
         const auto search = [&](std::size_t nodes_max) {
             if (done()) return;
+            nodes_max = std::max<std::size_t>(1000, nodes_max / dearer);
             best = search_exhaustively(problem, best, nodes_max, options.out_of_time);
             bound = std::max(bound, best.proved_bound());
         };
         const auto climb = [&](std::size_t tries, std::uint64_t key) {
             if (done()) return;
+            tries = std::max<std::size_t>(10, tries / dearer);
             best = improve(problem, best, bound, tries, Random(options.seed).split(key), options.out_of_time);
         };
         if (tasks <= exact_first_tasks_max) {
