@@ -47,12 +47,20 @@ double disk_seconds(const Record& record) {
     return (calls + total.disk_bytes / disk.bandwidth) / machines(record);
 }
 
+bool has_gateways(const runtime::Topology& topology) {
+    for (NodeId node = 0; topology.routes && node < topology.nodes; ++node)
+        if (topology.routes->is_gateway(node)) return true;
+    return false;
+}
+
 /// What the placement knows of the graph. Its plan has the messages of a network without events, and each on
-/// one network: if a run's may be faster, the bound is that of the work alone.
+/// one network; each gateway takes a whole fragment of it. If a run's messages may be faster, the bound is
+/// that of the work alone.
 std::optional<double> graph_seconds(const Record& record) {
     const Platform& platform = record.experiment.platform;
     if (!platform.events.empty()) return std::nullopt;
-    const bool as_planned = platform.link_events.empty() && !platform.gateways.all_rails;
+    const bool as_planned =
+        platform.link_events.empty() && !platform.gateways.all_rails && !has_gateways(record.topology);
     return as_planned ? record.forecast.lower_bound_seconds : record.forecast.work_bound_seconds;
 }
 

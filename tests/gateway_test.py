@@ -21,6 +21,18 @@ def experiment(workload, stealing="random", **platform):
             "schedule": {"stealing": {"victim": stealing}}}
 
 
+def check_bound(answer):
+    """The plan lets each gateway take a whole fragment. The messages are shorter, and the run than the plan."""
+    network = {"bandwidth": "1Gbps", "latency": "1us"}
+    for flops in ("1Mf", "3Mf"):
+        result = answer({"workload": {"name": "dag", "graph": f"fork_join:width=2,stages=1,flops={flops},bytes=1kB"},
+                         "platform": {"nodes": 3, "cores": 1, "core_speed": "1Gf", "node_speeds": [1, 0.01, 1], "overheads": "none",
+                                      "network": {"contention": "none"}, "networks": [{**joined, **network} for joined in NETWORKS]},
+                         "schedule": {"placement": "portfolio", "stealing": {"victim": "none"}}}, "sim")
+        assert result["makespan_seconds"] < result["promised_seconds"], result
+        assert result["lower_bound_seconds"] <= result["makespan_seconds"], result
+
+
 def main():
     arguments = script_arguments("heddle", "simulator")
     heddle = arguments.heddle
@@ -58,6 +70,8 @@ def main():
             for carrier in ("endpoints", "dispatcher"):
                 shown = answer(experiment({**MAP, "carrier": carrier}), backend)
                 assert shown["answer"]["tiles"] == 20, shown["answer"]
+
+        check_bound(answer)
 
         wrong = experiment({"name": "fib", "n": 10})
         wrong["platform"]["networks"] = [NETWORKS[0], {"name": "right", "members": "1-3"}]

@@ -2,6 +2,9 @@
 // cores stream, and where there is none. The bounds are calculated by hand.
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <vector>
+
 #include "results/lower_bound.hpp"
 
 namespace heddle::results {
@@ -62,6 +65,14 @@ TEST(ResultBound, MessagesThatAreNotAsPlannedGiveNone) {
     record.experiment.platform.gateways.all_rails = true;
     EXPECT_EQ(lower_bound_seconds(record), 5);
     record.experiment.platform.gateways.all_rails = false;
+    const JoinedNodes left{"left", {0, 1}, Time(1000), 1e9}, right{"right", {1, 2}, Time(1000), 1e9};
+    record.topology.nodes = 3;
+    record.topology.routes = std::make_shared<NetworkRoutes>(3, std::vector{left, right}, Gateways{});
+    EXPECT_EQ(lower_bound_seconds(record), 5);  // node 1 is a gateway
+    const JoinedNodes all{"all", {0, 1, 2}, Time(1000), 1e9};
+    record.topology.routes = std::make_shared<NetworkRoutes>(3, std::vector{all, right}, Gateways{});
+    EXPECT_EQ(lower_bound_seconds(record), 7);
+    record.topology.routes = nullptr;
     record.experiment.platform.link_events.push_back({.at = Time::zero(), .link = "a", .bandwidth = 100});
     EXPECT_EQ(lower_bound_seconds(record), 5);
     record.experiment.platform.events.push_back({.at = Time::zero(), .node = 0, .speed = 2});
