@@ -5,10 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <numeric>
 
-#include "base/input_file.hpp"
 #include "base/settings.hpp"
 #include "graphs/readers.hpp"
 
@@ -16,20 +14,17 @@ namespace heddle::graphs {
 
 namespace {
 
-/// As much of a file as tells its format.
-constexpr std::size_t beginning_bytes = 1 << 16;
-
 bool contains(std::string_view text, std::string_view what) {
     return text.find(what) != text.npos;
 }
 
-Format format_of_json(std::string_view beginning) {
-    return contains(beginning, "\"heddle_graph\"") ? Format::heddle : Format::wfformat;
+/// Looks at the whole text, because keys have any order.
+Format format_of_json(std::string_view text) {
+    return contains(text, "\"heddle_graph\"") ? Format::heddle : Format::wfformat;
 }
 
 /// Numbers only: STG begins with one, METIS with two or more (a mesh, with one or two, is told by its name).
-std::optional<Format> format_of_content(const std::string& path, std::string_view beginning) {
-    const SourceText source{path, std::string(beginning)};
+std::optional<Format> format_of_content(const SourceText& source) {
     Lines lines(source);
     while (lines.next()) {
         const std::string_view text = trimmed(lines.text());
@@ -39,7 +34,7 @@ std::optional<Format> format_of_content(const std::string& path, std::string_vie
             continue;
         }
         if (text.front() == '<') return Format::dax;
-        if (text.front() == '{') return format_of_json(beginning);
+        if (text.front() == '{') return format_of_json(source.text);
         if (text.starts_with("@")) return Format::tgff;
         if (text.starts_with("digraph") || text.starts_with("strict") || text.starts_with("graph"))
             return Format::dot;
@@ -80,7 +75,7 @@ Format format_named(const std::string& name) {
     throw Error(fmt::format("unknown format \"{}\"", name), nearest_advice(name, names));
 }
 
-Format detect_format(const std::string& path) {
+Format detect_format(const SourceText& source) {
     struct Ending {
         std::string_view text;
         Format format;
@@ -91,40 +86,37 @@ Format detect_format(const std::string& path) {
         {".mesh", Format::mesh},   {".tgff", Format::tgff},   {"_task_connectivity.csv", Format::heft_csv},
         {".metis", Format::metis},
     };
-    std::string lower = path;
+    std::string lower = source.path;
     for (char& c : lower) {
         if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
     }
     for (const Ending& ending : endings) {
         if (lower.ends_with(ending.text)) return ending.format;
     }
-    std::ifstream file(path, std::ios::binary);
-    std::string beginning(beginning_bytes, '\0');
-    file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
-    beginning.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
-    remove_byte_order_mark(beginning);
-    if (beginning.empty() && read_input(path).empty())  // which refuses a directory, too
+    if (source.text.empty())
         throw Error("nothing in it", "is it the right file? it holds a task graph or a program's data",
-                    {path, 0});
-    if (const auto format = format_of_content(path, beginning)) return *format;
+                    {source.path, 0});
+    if (const auto format = format_of_content(source)) return *format;
     std::vector<std::string> names;
     for (const NamedFormat& known : formats()) names.push_back(known.name);
     throw Error(
         "the format of this graph is unknown",
         fmt::format("state it (--format, or workload.format in a file); known: {}", fmt::join(names, ", ")),
-        {path, 0});
+        {source.path, 0});
 }
 
 namespace {
 
-GraphFile read_as_written(const std::string& path, const ReadOptions& options) {
-    const Format format = options.format ? *options.format : detect_format(path);
+Format format_of(const SourceText& source, const ReadOptions& options) {
+    return options.format ? *options.format : detect_format(source);
+}
+
+GraphFile read_as_written(const SourceText& source, Format format, const ReadOptions& options) {
     if (is_undirected(format)) {
         throw Error(
             "this graph is undirected: it says which tasks exchange data, not which task waits for which",
-            "it can be partitioned, not scheduled", {path, 0});
+            "it can be partitioned, not scheduled", {source.path, 0});
     }
-    const SourceText source = SourceText::read(path);
     switch (format) {
         case Format::stg:
             return read_stg(source, options);
@@ -164,16 +156,22 @@ DataGraph in_units(const DataGraph& graph, const ReadOptions& options) {
     return result;
 }
 
-}  // namespace
-
-GraphFile read_task_graph(const std::string& path, const ReadOptions& options) {
+GraphFile task_graph_in(const SourceText& source, Format format, const ReadOptions& options) {
     try {
-        GraphFile file = read_as_written(path, options);
+        GraphFile file = read_as_written(source, format, options);
         if (options.flops_per_time_unit) file.unit = WorkUnit::flops;
         return file;
     } catch (const Error& error) {
-        throw error.at({path, 0});
+        throw error.at({source.path, 0});
     }
+}
+
+}  // namespace
+
+// A pipe can be read once only, so its format is told from the text that is then read.
+GraphFile read_task_graph(const std::string& path, const ReadOptions& options) {
+    const SourceText source = SourceText::read(path);
+    return task_graph_in(source, format_of(source, options), options);
 }
 
 double flops_per_unit(WorkUnit unit, double flops_per_second) {
@@ -200,9 +198,9 @@ GraphFile in_flops(GraphFile file, double flops_per_second) {
 }
 
 DataGraph read_data_graph(const std::string& path, const ReadOptions& options) {
-    const Format format = options.format ? *options.format : detect_format(path);
-    if (!is_undirected(format)) return read_task_graph(path, options).data_graph();
     const SourceText source = SourceText::read(path);
+    const Format format = format_of(source, options);
+    if (!is_undirected(format)) return task_graph_in(source, format, options).data_graph();
     const DataGraph graph =
         in_units(format == Format::metis ? read_metis(source) : read_mesh(source), options);
     try {

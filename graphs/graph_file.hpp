@@ -12,6 +12,8 @@
 
 namespace heddle::graphs {
 
+struct SourceText;
+
 /// What a number of work means in a file.
 enum class WorkUnit : std::uint8_t {
     abstract,  ///< a unit of time of no stated length (STG, DOT with Weight, tables of costs, TGFF)
@@ -75,9 +77,9 @@ double flops_per_unit(WorkUnit unit, double flops_per_second);
 /// range of numbers.
 GraphFile in_flops(GraphFile file, double flops_per_second);
 
-/// The format of a file: from its extension, or where that says nothing or too little, from its beginning.
-/// Throws Error where neither tells.
-Format detect_format(const std::string& path);
+/// The format of a file: from its extension, or where that says nothing or too little, from its text. Throws
+/// Error where neither tells.
+Format detect_format(const SourceText& source);
 
 /// Reads a precedence graph. Throws Error, with file and line and the names concerned, for a file that cannot
 /// be read, is cut short, has a cycle, an edge to a task that does not exist, a weight that is missing,

@@ -1,16 +1,20 @@
 // Tests that each graph format is recognized, and that its content arrives: work, bytes, names, kernels,
 // costs and units.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "graphs/generators/generator.hpp"
 #include "graphs/graph_file.hpp"
 #include "graphs/kernel_costs.hpp"
+#include "graphs/source_text.hpp"
 
 namespace heddle::graphs {
 namespace {
@@ -279,7 +283,7 @@ TEST_F(ReadGraph, MetisFlagsSayWhichWeightsThereAre) {
 
 TEST_F(ReadGraph, FormatsAreToldByNameOrContentOrByHand) {
     const auto detected = [this](const std::string& name, const std::string& text) {
-        return detect_format(file(name, text));
+        return detect_format(SourceText::read(file(name, text)));
     };
     EXPECT_EQ(detected("a", "# c\n  50\n0 0 0\n"), Format::stg);
     EXPECT_EQ(detected("a",
@@ -296,6 +300,39 @@ TEST_F(ReadGraph, FormatsAreToldByNameOrContentOrByHand) {
     EXPECT_EQ(detected("i", "@TASK_GRAPH"), Format::tgff);
     EXPECT_EQ(read("j.graph", "digraph { a [Weight=1]; }", {Format::dot, 1, 1}).graph.tasks(), 1U);
     for (const NamedFormat& format : formats()) EXPECT_EQ(format_named(format.name), format.format);
+}
+
+// Longer than what a pipe hands over at once. A pipe's text is there once only.
+TEST_F(ReadGraph, APipesFormatIsToldFromTheTextThatIsRead) {
+    const std::string path = (folder_ / "pipe").string();
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    const auto piped = [&path](const std::string& text, const auto& reader) {
+        std::thread writer([&] { std::ofstream(path, std::ios::binary) << text; });
+        const auto result = reader(path, ReadOptions{});
+        writer.join();
+        return result;
+    };
+    constexpr int count = 20'000;
+    std::string chain = "20000\n0 0 0\n", ring = "20000 20000\n";
+    for (int i = 1; i <= count; ++i) {
+        chain += fmt::format("{} 1 1 {}\n", i, i - 1);
+        ring += fmt::format("{} {}\n", i == 1 ? count : i - 1, i == count ? 1 : i + 1);
+    }
+    chain += "20001 0 1 20000\n";
+    EXPECT_EQ(piped(chain, read_task_graph).graph.edges(), 20'001U);
+    EXPECT_EQ(piped(chain, read_data_graph).data(), 20'002U);
+    EXPECT_EQ(piped(ring, read_data_graph).data(), 20'000U);
+}
+
+// Programs that sort the keys write a long list of edges first.
+TEST_F(ReadGraph, OurOwnFormatIsToldByAKeyAnywhere) {
+    std::string edges, tasks = "{\"flops\": 1}";
+    for (int i = 0; i < 10'000; ++i) {
+        edges += fmt::format("{}[{}, {}, 1]", i == 0 ? "" : ", ", i, i + 1);
+        tasks += ", {\"flops\": 1}";
+    }
+    const std::string text = "{\"edges\": [" + edges + "], \"heddle_graph\": 1, \"tasks\": [" + tasks + "]}";
+    EXPECT_EQ(read("sorted.json", text).graph.edges(), 10'000U);
 }
 
 TEST_F(ReadGraph, OurOwnFormatKeepsEverything) {
