@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <map>
 
+#include "base/memory_need.hpp"
 #include "graphs/generators/generator.hpp"
 
 namespace heddle::graphs {
@@ -352,6 +354,93 @@ TEST(Generators, SpreadIsHowFarWeightsLieFromTheirMean) {
     EXPECT_NEAR(file.graph.total_work() / 5000, 100, 2);
     EXPECT_NEAR(bytes / static_cast<double>(file.graph.edges()), 1000, 20);
     EXPECT_THROW(generate("layered", {{"spread", "1.5"}}), Error);
+}
+
+/// The setting that an error names; empty if there is a graph.
+std::string refused_setting(const std::string& name, const Values& values) {
+    const Generator& generator = generator_named(name);
+    Settings settings(generator.settings());
+    for (const auto& [key, value] : values) settings.set(key, value, {key, 0});
+    try {
+        (void)generator.make(settings);
+    } catch (const Error& error) {
+        return error.where().file;
+    }
+    return "";
+}
+
+// As on a machine with a gigabyte: a graph that would be larger is refused before it takes any of it.
+TEST(Generators, GraphsThatAreTooLargeAreRefusedByTheSettingThatMakesThem) {
+    set_available_memory(1e9);
+    const std::string huge = "1000000000";
+    const std::vector<std::pair<std::string, std::vector<std::string>>> counts{
+        {"fork_join", {"width", "stages"}},
+        {"in_tree", {"depth", "arity"}},
+        {"out_tree", {"depth", "arity"}},
+        {"series_parallel", {"tasks"}},
+        {"layered", {"tasks"}},
+        {"stencil_1d", {"width", "steps"}},
+        {"stencil_2d", {"width", "height", "steps"}},
+        {"all_to_all", {"width", "steps"}},
+        {"incast", {"width", "steps"}},
+        {"ping_pong", {"pairs", "steps"}},
+        {"task_bench", {"width", "steps"}},
+        {"topcuoglu", {"tasks", "processors"}}};
+    for (const auto& [name, settings] : counts)
+        for (const std::string& setting : settings)
+            EXPECT_EQ(refused_setting(name, {{setting, huge}}), setting) << name;
+    EXPECT_EQ(refused_setting("fft", {{"points", "536870912"}}), "points");
+    EXPECT_EQ(refused_setting("fork_join", {{"width", huge}, {"stages", huge}}), "width");
+    EXPECT_EQ(refused_setting("stencil_2d", {{"width", huge}, {"height", huge}, {"steps", huge}}), "width");
+    EXPECT_EQ(refused_setting("layered", {{"tasks", "1000000"}, {"width", "100000"}, {"degree", "99999"}}),
+              "tasks");
+    EXPECT_EQ(refused_setting("topcuoglu", {{"tasks", "1000000"}, {"out_degree", huge}}), "out_degree");
+    for (const char* pattern : {"all_to_all", "spread", "nearest", "random"})
+        EXPECT_EQ(refused_setting("task_bench", {{"pattern", pattern}, {"width", "20000"}, {"radix", huge}}),
+                  "radix")
+            << pattern;
+    // These make no large graph.
+    for (const char* setting : {"width", "degree", "reach"})
+        EXPECT_EQ(refused_setting("layered", {{setting, huge}}), "");
+    for (const char* pattern : {"stencil", "spread", "nearest", "random"})
+        EXPECT_EQ(refused_setting("task_bench", {{"pattern", pattern}, {"radix", huge}}), "") << pattern;
+    EXPECT_EQ(refused_setting("task_bench", {{"pattern", "sweep"}, {"width", huge}}), "");
+    EXPECT_EQ(refused_setting("task_bench", {{"pattern", "tree"}, {"width", huge}}), "");
+    EXPECT_EQ(refused_setting("topcuoglu", {{"out_degree", huge}}), "");
+    set_available_memory(std::numeric_limits<double>::infinity());
+}
+
+// A memory need that is too large would refuse what fits.
+TEST(Generators, NoGraphThatFitsIsRefused) {
+    const auto taken = [](const GraphFile& file) {
+        return 48.0 * file.graph.tasks() + 56.0 * static_cast<double>(file.graph.edges());
+    };
+    std::vector<std::pair<std::string, Values>> graphs{
+        {"fft", {{"points", "64"}}},
+        {"fork_join", {}},
+        {"in_tree", {{"depth", "7"}, {"arity", "3"}}},
+        {"in_tree", {{"depth", "9"}, {"arity", "1"}}},
+        {"series_parallel", {{"tasks", "500"}}},
+        {"layered", {}},
+        {"layered", {{"tasks", "500"}, {"width", "10"}, {"degree", "200"}, {"reach", "30"}}},
+        {"stencil_1d", {}},
+        {"stencil_2d", {}},
+        {"all_to_all", {}},
+        {"incast", {}},
+        {"ping_pong", {}},
+        {"topcuoglu", {{"processors", "1"}, {"out_degree", "20"}}}};
+    for (const char* pattern : {"stencil", "stencil_periodic", "sweep", "fft", "tree", "nearest", "spread",
+                                "random", "all_to_all", "no_communication", "trivial"})
+        for (const char* steps : {"1", "3", "12", "40"})
+            for (const char* radix : {"1", "3", "100"})
+                graphs.emplace_back("task_bench",
+                                    Values{{"pattern", pattern}, {"steps", steps}, {"radix", radix}});
+    for (const auto& [name, values] : graphs) {
+        const double bytes = taken(generate(name, values)) + (name == "topcuoglu" ? 8 * 100 : 0);
+        set_available_memory(bytes);
+        EXPECT_NO_THROW(generate(name, values)) << name;
+        set_available_memory(std::numeric_limits<double>::infinity());
+    }
 }
 
 TEST(Generators, WhatMakesNoGraphIsRefused) {

@@ -6,11 +6,17 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/memory_need.hpp"
+
 namespace heddle::graphs {
 
 namespace {
 
 constexpr double count_max = 1e9;  // tasks of a graph are numbered in 32 bits
+constexpr double edges_max = 4e9;
+
+// While a graph is built, its edges are there as they came and as links of both their tasks.
+constexpr double bytes_per_task = 48, bytes_per_edge = 56, bytes_per_cost = 8;
 
 }  // namespace
 
@@ -45,6 +51,21 @@ std::uint32_t count(const Settings& settings, const std::string& name) {
 
 void refuse(const Settings& settings, const std::string& name, const std::string& message) {
     throw Error(message, {}, settings.where(name));
+}
+
+void need_room(const Settings& settings, std::initializer_list<const char*> names, const GraphSize& size) {
+    const std::string largest =
+        *std::ranges::max_element(names, {}, [&settings](const char* name) { return count(settings, name); });
+    if (size.tasks > count_max)
+        refuse(settings, largest, fmt::format("the graph would have more than {:.0f} tasks", count_max));
+    if (size.edges > edges_max)
+        refuse(settings, largest, fmt::format("the graph would have more than {:.0f} edges", edges_max));
+    const double bytes =
+        bytes_per_task * size.tasks + bytes_per_edge * size.edges + bytes_per_cost * size.costs;
+    const std::string costs =
+        size.costs > 0 ? fmt::format(", with {:.0f} costs on processors,", size.costs) : "";
+    need_memory(bytes, fmt::format("{:.0f} tasks and {:.0f} edges{}", size.tasks, size.edges, costs),
+                fmt::format("lower {}", largest), settings.where(largest));
 }
 
 Assembly::Assembly(const Settings& settings)

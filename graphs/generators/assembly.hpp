@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,17 @@ std::uint32_t count(const Settings& settings, const std::string& name);
 
 /// Throws Error at the place of `name`.
 [[noreturn]] void refuse(const Settings& settings, const std::string& name, const std::string& message);
+
+/// How many of each a graph has at least.
+struct GraphSize {
+    double tasks = 0;
+    double edges = 0;
+    double costs = 0;  ///< of a task on a processor
+};
+
+/// Throws Error where a graph would have more tasks or edges than a graph can, or where it would not fit into
+/// memory. Its place is the largest of the count settings `names`, which together make the size.
+void need_room(const Settings& settings, std::initializer_list<const char*> names, const GraphSize& size);
 
 /// Tasks and edges with weights drawn evenly from mean * (1 - spread) to mean * (1 + spread). Each weight has
 /// its own random stream: that of task or edge number n does not depend on the others.

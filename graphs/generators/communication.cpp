@@ -9,16 +9,10 @@ namespace heddle::graphs {
 
 namespace {
 
-void refuse_huge(const Settings& settings, double tasks, double edges) {
-    if (tasks > 1e9 || edges > 1e9) {
-        refuse(settings, "steps", "the graph would have more than 1000000000 tasks or edges");
-    }
-}
-
 /// Each task hands its datum to all tasks of the next step.
 GraphFile all_to_all(const Settings& settings) {
     const std::uint32_t width = count(settings, "width"), steps = count(settings, "steps");
-    refuse_huge(settings, 1.0 * width * steps, 1.0 * width * width * (steps - 1));
+    need_room(settings, {"width", "steps"}, {1.0 * width * steps, 1.0 * width * width * (steps - 1)});
     Assembly graph(settings);
     for (std::uint32_t step = 0; step < steps; ++step) {
         for (std::uint32_t column = 0; column < width; ++column) {
@@ -36,7 +30,7 @@ GraphFile all_to_all(const Settings& settings) {
 /// 0.
 GraphFile incast(const Settings& settings) {
     const std::uint32_t width = count(settings, "width"), steps = count(settings, "steps");
-    refuse_huge(settings, 1.0 * width * steps, 2.0 * width * (steps - 1));
+    need_room(settings, {"width", "steps"}, {1.0 * width * steps, (2.0 * width - 1) * (steps - 1)});
     Assembly graph(settings);
     for (std::uint32_t step = 0; step < steps; ++step) {
         for (std::uint32_t column = 0; column < width; ++column) {
@@ -54,7 +48,7 @@ GraphFile incast(const Settings& settings) {
 /// Chains whose tasks lie in two columns in turn: chain p in columns p and p + pairs.
 GraphFile ping_pong(const Settings& settings) {
     const std::uint32_t pairs = count(settings, "pairs"), steps = count(settings, "steps");
-    refuse_huge(settings, 1.0 * pairs * steps, 1.0 * pairs * steps);
+    need_room(settings, {"pairs", "steps"}, {1.0 * pairs * steps, 1.0 * pairs * (steps - 1)});
     Assembly graph(settings);
     for (std::uint32_t step = 0; step < steps; ++step) {
         for (std::uint32_t pair = 0; pair < pairs; ++pair) {

@@ -18,6 +18,8 @@ GraphFile fft(const Settings& settings) {
     if (!std::has_single_bit(points)) {
         refuse(settings, "points", fmt::format("points is {}, which is not a power of 2", points));
     }
+    const double butterflies = 1.0 * points * std::countr_zero(points);
+    need_room(settings, {"points"}, {2.0 * points - 1 + butterflies, 2.0 * points - 2 + 2 * butterflies});
     Assembly graph(settings);
     for (TaskIndex call = 0; call < 2 * points - 1; ++call) {
         graph.task(0, {});
@@ -36,11 +38,20 @@ GraphFile fft(const Settings& settings) {
     return graph.build({"call", "butterfly"});
 }
 
+/// How many edges a layered graph has at least. The first layers have fewer candidates than a task wants.
+double layered_edges(double tasks, double width, double degree, double reach) {
+    constexpr double drawn = 0.9;  // of those wanted: a draw may hit the same task again
+    const double layers = std::max(0.0, tasks / width - 1);
+    const double first = std::min({reach, degree / width, layers});
+    return drawn * width * (width * first * first / 2 + (layers - first) * std::min(degree, reach * width));
+}
+
 /// Tasks in layers. A task after the first layer has one predecessor in the layer before it, and `degree` - 1
 /// more from the `reach` layers before it, all different.
 GraphFile layered(const Settings& settings) {
     const std::uint32_t tasks = count(settings, "tasks"), width = count(settings, "width"),
                         degree = count(settings, "degree"), reach = count(settings, "reach");
+    need_room(settings, {"tasks", "degree"}, {1.0 * tasks, layered_edges(tasks, width, degree, reach)});
     Assembly graph(settings);
     const Random shape = graph.random();
     std::vector<TaskIndex> chosen;

@@ -9,10 +9,12 @@ namespace heddle::graphs {
 
 namespace {
 
-GraphFile stencil(const Settings& settings, std::uint32_t width, std::uint32_t height, std::uint32_t steps) {
+GraphFile stencil(const Settings& settings, std::initializer_list<const char*> names, std::uint32_t width,
+                  std::uint32_t height, std::uint32_t steps) {
+    const double sides = 2.0 * (width - 1) * height + 2.0 * width * (height - 1);
+    const GraphSize size{1.0 * width * height * steps, (1.0 * width * height + sides) * (steps - 1)};
+    need_room(settings, names, size);
     const std::uint64_t cells = std::uint64_t{width} * height;
-    if (cells * steps > 1'000'000'000)
-        refuse(settings, "steps", "the graph would have more than 1000000000 tasks");
     const bool periodic = settings.boolean("periodic");
     Assembly graph(settings);
     for (std::uint32_t step = 0; step < steps; ++step) {
@@ -44,11 +46,12 @@ GraphFile stencil(const Settings& settings, std::uint32_t width, std::uint32_t h
 }
 
 GraphFile stencil_1d(const Settings& settings) {
-    return stencil(settings, count(settings, "width"), 1, count(settings, "steps"));
+    return stencil(settings, {"width", "steps"}, count(settings, "width"), 1, count(settings, "steps"));
 }
 
 GraphFile stencil_2d(const Settings& settings) {
-    return stencil(settings, count(settings, "width"), count(settings, "height"), count(settings, "steps"));
+    return stencil(settings, {"width", "height", "steps"}, count(settings, "width"),
+                   count(settings, "height"), count(settings, "steps"));
 }
 
 Setting periodic_setting() {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 #include "graphs/generators/assembly.hpp"
@@ -79,14 +80,22 @@ Columns tree(const Shape&, std::uint32_t, std::uint32_t column) {
 Columns nearest(const Shape& shape, std::uint32_t, std::uint32_t column) {
     Columns columns;
     const std::int64_t first = std::int64_t{column} - shape.radix / 2;
-    for (std::int64_t one = first; one < first + shape.radix; ++one) {
-        if (one >= 0 && one < shape.width) columns.push_back(static_cast<std::uint32_t>(one));
-    }
+    const std::int64_t end = std::min<std::int64_t>(first + shape.radix, shape.width);
+    for (std::int64_t one = std::max<std::int64_t>(first, 0); one < end; ++one)
+        columns.push_back(static_cast<std::uint32_t>(one));
     return columns;
 }
 
-/// `radix` columns, as far from each other as can be, turned on with each step.
+Columns all_to_all(const Shape& shape, std::uint32_t, std::uint32_t) {
+    Columns columns;
+    for (std::uint32_t one = 0; one < shape.width; ++one) columns.push_back(one);
+    return columns;
+}
+
+/// `radix` columns, as far from each other as can be, turned on with each step. If there are not so many,
+/// each of them comes.
 Columns spread(const Shape& shape, std::uint32_t step, std::uint32_t column) {
+    if (shape.radix > shape.width) return all_to_all(shape, step, column);
     Columns columns;
     for (std::uint64_t i = 0; i < shape.radix; ++i) {
         const std::uint64_t turn = i == 0 ? 0 : step;
@@ -103,12 +112,6 @@ Columns random(const Shape& shape, std::uint32_t step, std::uint32_t column) {
         const auto one = static_cast<std::uint32_t>(draw.below(shape.width));
         if (std::find(columns.begin(), columns.end(), one) == columns.end()) columns.push_back(one);
     }
-    return columns;
-}
-
-Columns all_to_all(const Shape& shape, std::uint32_t, std::uint32_t) {
-    Columns columns;
-    for (std::uint32_t one = 0; one < shape.width; ++one) columns.push_back(one);
     return columns;
 }
 
@@ -141,14 +144,31 @@ constexpr Pattern patterns[] = {
     {"trivial", trivial, every_column},
 };
 
-GraphFile task_bench(const Settings& settings) {
-    const std::uint32_t steps = count(settings, "steps");
-    if (std::uint64_t{steps} * count(settings, "width") > 1'000'000'000) {
-        refuse(settings, "steps", "the graph would have more than 1000000000 tasks");
+/// Its tasks, and how many edges there are at least.
+GraphSize size_of(const Shape& shape, const std::string& pattern) {
+    const double width = shape.width, steps = shape.steps, radix = std::min(shape.radix, shape.width);
+    double tasks = width * steps;
+    if (pattern == "sweep") {
+        const double widest = std::min(width, steps);
+        tasks = steps < 2 * widest - 1 ? std::floor((steps + 1) * (steps + 1) / 4)
+                                       : widest * (steps - widest + 1);
     }
-    Assembly graph(settings);
-    const Shape shape{count(settings, "width"), steps, count(settings, "radix"), graph.random()};
+    if (pattern == "tree") {
+        const double growing = std::min<double>(steps, std::bit_width(shape.width));
+        tasks = std::exp2(growing) - 1 + (steps - growing) * width;
+    }
+    double edges_of_task = pattern == "trivial" ? 0 : 1;
+    if (pattern == "all_to_all") edges_of_task = width;
+    if (pattern == "nearest" || pattern == "spread" || pattern == "random") edges_of_task = radix / 2;
+    return {tasks, edges_of_task * std::max(0.0, tasks - width)};
+}
+
+GraphFile task_bench(const Settings& settings) {
+    const std::uint32_t width = count(settings, "width"), steps = count(settings, "steps");
     const std::string name = settings.text("pattern");
+    Assembly graph(settings);
+    const Shape shape{width, steps, count(settings, "radix"), graph.random()};
+    need_room(settings, {"width", "steps", "radix"}, size_of(shape, name));
     const Pattern& pattern = *std::find_if(std::begin(patterns), std::end(patterns),
                                            [&name](const Pattern& one) { return name == one.name; });
     Row last{0, 0};

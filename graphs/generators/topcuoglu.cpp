@@ -51,12 +51,19 @@ void connect(const std::vector<TaskIndex>& first, std::uint32_t degree, Random r
 }
 
 GraphFile topcuoglu(const Settings& settings) {
-    const std::uint32_t tasks = count(settings, "tasks"), degree = count(settings, "out_degree"),
+    const std::uint32_t tasks = count(settings, "tasks"), out_degree = count(settings, "out_degree"),
                         processors = count(settings, "processors");
     const double alpha = settings.number("alpha"), beta = settings.number("beta");
     const double mean = settings.number("mean"), ccr = settings.number("ccr");
     if (beta > 2) refuse(settings, "beta", fmt::format("beta is {}; costs are not negative up to 2", beta));
     const Random seed(static_cast<std::uint64_t>(settings.integer("seed")));
+    GraphSize size{1.0 * tasks, 0, 1.0 * tasks * processors};
+    need_room(settings, {"tasks", "processors"}, size);
+    const std::vector<TaskIndex> first = levels(tasks, alpha * std::sqrt(tasks), seed.split(2));
+    for (std::size_t level = 0; level + 2 < first.size(); ++level)
+        size.edges += 1.0 * (first[level + 1] - first[level]) *
+                      std::min(out_degree, first[level + 2] - first[level + 1]);
+    need_room(settings, {"tasks", "out_degree"}, size);
     GraphFile result;
     result.unit = WorkUnit::abstract;
     TaskGraphBuilder builder;
@@ -69,10 +76,9 @@ GraphFile topcuoglu(const Settings& settings) {
         builder.add_task(std::accumulate(row.begin(), row.end(), 0.0) / processors);
     }
     Random weights = seed.split(1);
-    connect(levels(tasks, alpha * std::sqrt(tasks), seed.split(2)), degree, seed.split(3),
-            [&](TaskIndex from, TaskIndex to) {
-                builder.add_edge(from, to, 2 * ccr * mean * weights.uniform());
-            });
+    connect(first, out_degree, seed.split(3), [&](TaskIndex from, TaskIndex to) {
+        builder.add_edge(from, to, 2 * ccr * mean * weights.uniform());
+    });
     result.graph = builder.build();
     return result;
 }

@@ -12,6 +12,7 @@ namespace {
 
 GraphFile fork_join(const Settings& settings) {
     const std::uint32_t width = count(settings, "width"), stages = count(settings, "stages");
+    need_room(settings, {"width", "stages"}, {1 + (1.0 + width) * stages, 2.0 * width * stages});
     Assembly graph(settings);
     TaskIndex fork = graph.task();
     for (std::uint32_t stage = 0; stage < stages; ++stage) {
@@ -28,9 +29,9 @@ GraphFile fork_join(const Settings& settings) {
 /// the root.
 GraphFile tree(const Settings& settings, bool into_root) {
     const std::uint32_t depth = count(settings, "depth"), arity = count(settings, "arity");
-    double tasks = 0;
-    for (std::uint32_t level = 0; level <= depth && tasks < 4e9; ++level) tasks += std::pow(arity, level);
-    if (tasks > 1e9) refuse(settings, "depth", "the tree would have more than 1000000000 tasks");
+    const double tasks =
+        arity == 1 ? 1.0 + depth : std::round((std::pow(1.0 * arity, 1.0 + depth) - 1) / (1.0 * arity - 1));
+    need_room(settings, {"depth", "arity"}, {tasks, tasks - 1});
     Assembly graph(settings);
     const auto all = static_cast<TaskIndex>(tasks);
     for (TaskIndex task = 0; task < all; ++task) graph.task();
@@ -108,7 +109,9 @@ private:
 };
 
 GraphFile series_parallel(const Settings& settings) {
-    return SeriesParallel(settings).build(count(settings, "tasks"));
+    const std::uint32_t tasks = count(settings, "tasks");
+    need_room(settings, {"tasks"}, {1.0 * tasks, 1.0 * tasks - 1});
+    return SeriesParallel(settings).build(tasks);
 }
 
 std::vector<Setting> fork_join_settings() {
