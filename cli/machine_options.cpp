@@ -11,6 +11,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/memory_need.hpp"
 #include "base/units.hpp"
 #include "cli/graph_options.hpp"
 #include "cli/option_rules.hpp"
@@ -286,9 +287,13 @@ MachineChoice machine_in(const graphs::JsonValue& value) {
     const auto count = [&value](const char* name) {
         const graphs::JsonValue field = value.at(name, "the machine");
         const double number = field.number(fmt::format("\"{}\"", name));
-        if (!(number >= 1 && number <= processors_max && number == std::floor(number)))
+        constexpr ProcessorIndex most = schedulers::unbounded - 1;  // a platform may have so many
+        if (!(number >= 1 && number <= most && number == std::floor(number)))
             throw Error(fmt::format("\"{}\" is {}", name, number),
-                        fmt::format("expected a whole number from 1 to {}", processors_max), field.where());
+                        fmt::format("expected a whole number from 1 to {}", most), field.where());
+        constexpr double bytes_each = 16;  // a schedule has the place of each one's tasks
+        need_memory(bytes_each * number, fmt::format("{:.0f} processors", number),
+                    "the file may be damaged; state a smaller machine", field.where());
         return static_cast<ProcessorIndex>(number);
     };
     MachineChoice choice;
@@ -303,6 +308,10 @@ MachineChoice machine_in(const graphs::JsonValue& value) {
     const graphs::JsonValue in_seconds = value.at("in_seconds", "the machine");
     in_seconds.expect(Kind::boolean, "\"in_seconds\"");
     choice.in_seconds = in_seconds.boolean();
+    if (const auto assumed = value.find("network_assumed")) {
+        assumed->expect(Kind::boolean, "\"network_assumed\"");
+        choice.network_assumed = assumed->boolean();
+    }
     if (const auto unit = value.find("flops_per_unit")) {
         choice.flops_per_unit = unit->weight("\"flops_per_unit\"");
         if (!(choice.flops_per_unit > 0))

@@ -52,7 +52,8 @@ struct Effort {
 
 Effort effort_of(const ScheduleOptions& options) {
     Effort effort;
-    if (!options.seed.empty()) effort.seed = whole_number<std::uint64_t>("--seed", options.seed, 0, ~0ULL);
+    // JSON holds no larger whole number exactly.
+    if (!options.seed.empty()) effort.seed = whole_number<std::uint64_t>("--seed", options.seed, 0, seed_max);
     if (options.budget.empty()) return effort;
     Settings checked({{"budget", SettingKind::number, "", "seconds", {}, 0}});
     checked.set("budget", options.budget, {"--budget", 0});

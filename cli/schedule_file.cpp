@@ -8,7 +8,6 @@
 #include <limits>
 #include <unordered_map>
 
-#include "base/settings.hpp"
 #include "cli/schedule_report.hpp"
 #include "graphs/json_document.hpp"
 
@@ -34,8 +33,7 @@ public:
         if (const auto scheduler = root.find("scheduler"))
             result.scheduler = scheduler->text("\"scheduler\"");
         if (const auto seconds = root.find("seconds")) result.seconds = seconds->weight("\"seconds\"");
-        if (const auto seed = root.find("seed"))
-            result.seed = whole(*seed, "\"seed\"", std::numeric_limits<std::uint64_t>::max());
+        if (const auto seed = root.find("seed")) result.seed = whole(*seed, "\"seed\"", seed_max);
         if (const auto machine = root.find("machine")) result.machine = machine_in(*machine);
         placement(root.at("placement", "the file"), result);
         return result;

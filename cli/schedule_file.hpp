@@ -7,11 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "base/settings.hpp"
 #include "cli/machine_options.hpp"
 #include "graphs/graph_file.hpp"
 #include "partitioners/schedulers/schedule.hpp"
 
 namespace heddle::cli {
+
+/// Numbers of JSON are doubles: up to here every whole number is one.
+inline constexpr auto seed_max = static_cast<std::uint64_t>(integer_max);
 
 /// What a file says of a schedule. Only the placement has to be there.
 struct ScheduleFile {

@@ -120,6 +120,13 @@ TEST_F(Units, AFileInSecondsAssumesANetworkAndSaysSo) {
                      8);
 }
 
+TEST_F(Units, AnAssumedNetworkIsStillOneWhenTheScheduleIsRead) {
+    const std::string out = folder / "assumed.json";
+    ASSERT_EQ(heddle({"schedule", dax(), "--scheduler", "heft", "--procs", "2", "--out", out}).code, 0);
+    EXPECT_THAT(heddle({"schedule", dax(), "--read", out}).out, HasSubstr("(assumed; "));
+    EXPECT_EQ(parsed({"schedule", dax(), "--read", out, "--json"})["machine"]["network_assumed"], true);
+}
+
 TEST_F(Units, AnAbstractUnitIsAUnitOfTimeWithoutSpeedsAndAGigaflopWithThem) {
     const json abstract = parsed({"schedule", weights(), "--scheduler", "serial", "--procs", "2", "--json"});
     EXPECT_EQ(abstract["makespan"], 8);

@@ -177,6 +177,38 @@ TEST_F(ScheduleVerb, TheSeedDecidesAndIsRecorded) {
     EXPECT_NE(random("7"), random("8"));
 }
 
+// A number of JSON is a double.
+TEST_F(ScheduleVerb, ASeedThatAFileCannotHoldIsRefused) {
+    const std::string out = folder / "seed.json";
+    const auto made = [&](const char* seed) {
+        return heddle(
+            {"schedule", graph(), "--scheduler", "random", "--procs", "3", "--seed", seed, "--out", out});
+    };
+    for (const char* seed : {"9007199254740991", "9007199254740992"}) {
+        ASSERT_EQ(made(seed).code, 0);
+        EXPECT_EQ(parsed({"schedule", graph(), "--read", out, "--json"})["seed"], std::stoull(seed));
+    }
+    for (const char* seed : {"9007199254740993", "18446744073709551615"}) {
+        EXPECT_EQ(made(seed).code, 2);
+        EXPECT_THAT(made(seed).err, HasSubstr("--seed"));
+    }
+}
+
+// A platform may have more than --procs can state.
+TEST_F(ScheduleVerb, AScheduleOfAMillionProcessorsAndMoreIsRead) {
+    const std::string out = folder / "large.json";
+    ASSERT_EQ(heddle({"schedule", graph(), "--scheduler", "heft", "--procs", "1000000", "--out", out}).code,
+              0);
+    json object = json::parse(read(out));
+    object["machine"]["processors"] = 1'200'000;
+    const json again = parsed({"schedule", graph(), "--read", file("more.json", object.dump()), "--json"});
+    EXPECT_EQ(again["machine"]["processors"], 1'200'000);
+    object["machine"]["processors"] = 4294967295;
+    const Said said = heddle({"schedule", graph(), "--read", file("most.json", object.dump())});
+    EXPECT_EQ(said.code, 2);
+    EXPECT_THAT(said.err, HasSubstr("expected a whole number from 1 to 4294967294"));
+}
+
 TEST_F(ScheduleVerb, ABudgetOfNothingStopsThePortfolioAtOnce) {
     // 300 tasks, 20 messages each: improving goes on for long unless it is stopped.
     const json object = parsed({"schedule", "layered:tasks=300,width=30,degree=20,spread=0.5", "--scheduler",
