@@ -10,6 +10,7 @@
 #include "graphs/graph_source.hpp"
 #include "graphs/kernel_costs.hpp"
 #include "model/placed_graph.hpp"
+#include "workloads/exact_sum.hpp"
 #include "workloads/placed_run.hpp"
 #include "workloads/workload.hpp"
 
@@ -25,11 +26,6 @@ std::uint64_t mixed(std::uint64_t value) {
     value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
     value = (value ^ (value >> 27)) * 0x94d049bb133111ebU;
     return value ^ (value >> 31);
-}
-
-/// What of a number goes into the sum: sums of eight million stay exact in a double.
-double counted(std::uint64_t value) {
-    return static_cast<double>(value >> 34);
 }
 
 class DagProgram final : public model::PlacedGraphProgram {
@@ -58,7 +54,7 @@ protected:
         worker.compute({flops(task, worker.id), 0}, {});
         Sums& sums = of_core_[worker.id.core];
         ++sums.tasks;
-        sums.checksum += counted(value);
+        sums.checksum += summand(value, file_.graph.tasks());
         auto datum = std::make_shared<runtime::Bytes>(sizeof value);
         std::memcpy(datum->data(), &value, sizeof value);
         return datum;
@@ -157,7 +153,7 @@ public:
             for (const TaskGraph::Link& link : graph.predecessors(task))
                 value = mixed(value + values[link.task]);
             values[task] = value;
-            checksum += counted(value);
+            checksum += summand(value, graph.tasks());
         }
         return judge(result.answer, {{"tasks", static_cast<double>(graph.tasks())}, {"checksum", checksum}},
                      "the graph in topological order");
