@@ -164,8 +164,8 @@ TEST(Partition, TwoLevelAndMappingSendLessBetweenNodesThanAFlatCut) {
     EXPECT_LT(between("scotch_map"), between("scotch"));
 }
 
-// Rows of heavy edges: if each part has two whole rows, 7 times 64 light edges join the 8 nodes. Weights times
-// the largest distances leave 32 bits; then 64192 and more had passed between nodes.
+// Rows of heavy edges: if each part has two whole rows, 7 times 64 light edges join the 8 nodes. Weights
+// times the largest distances leave 32 bits; then 64192 and more had passed between nodes.
 TEST(Partition, MappingKeepsTheWeightsOfEdgesHoweverFarTheNodesAre) {
     const DataGraph graph = mesh(64, 64, one, [](DatumIndex cell, DatumIndex other) {
         return cell / 64 == other / 64 ? 1000.0 : 1.0;
