@@ -37,15 +37,24 @@ std::span<const Handler* const> all_handlers() {
 
 namespace {
 
-void append_record(Bytes& bytes, const Handler& handler, std::span<const std::byte> message,
-                   std::span<const std::byte> more) {
+/// Returns the buffer of `bytes`. While `more` is read, which may lie in a page that is not here, `bytes` may
+/// be moved with its buffer.
+const std::byte* append_record(Bytes& bytes, const Handler& handler, std::span<const std::byte> message,
+                               std::span<const std::byte> more) {
     const RecordHeader header(handler.id(), message.size() + more.size());
     const std::size_t end = bytes.size();
     bytes.resize(end + sizeof header + header.bytes());
-    std::byte* const record = bytes.data() + end;
+    std::byte* const buffer = bytes.data();
+    std::byte* const record = buffer + end;
     std::memcpy(record, &header, sizeof header);
     if (!message.empty()) std::memcpy(record + sizeof header, message.data(), message.size());
-    if (!more.empty()) std::memcpy(record + sizeof header + message.size(), more.data(), more.size());
+    if (!more.empty()) {
+        // A fault runs other code of this thread, which the compiler does not know of.
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        std::memcpy(record + sizeof header + message.size(), more.data(), more.size());
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+    }
+    return buffer;
 }
 
 }  // namespace
@@ -71,6 +80,10 @@ std::vector<Outbox::Gathering>::iterator Outbox::gathering_for(NodeId to) {
 Outbox::Gathering Outbox::take_gathering(NodeId to) {
     const auto found = gathering_for(to);
     if (found == open_.end()) return {to, context_.backend->buffer(context_)};
+    return take(found);
+}
+
+Outbox::Gathering Outbox::take(std::vector<Gathering>::iterator found) {
     Gathering gathering = std::move(*found);
     open_.erase(found);
     return gathering;
@@ -79,6 +92,10 @@ Outbox::Gathering Outbox::take_gathering(NodeId to) {
 void Outbox::append(Gathering& gathering, const Handler& handler, std::span<const std::byte> message,
                     std::span<const std::byte> more) {
     append_record(gathering.bytes, handler, message, more);
+    count(gathering, handler);
+}
+
+void Outbox::count(Gathering& gathering, const Handler& handler) {
     ++gathering.counted;
     // Counted before it can arrive, so that the end of the run is never seen too early.
     if (handler.makes_work()) work_sent_.fetch_add(1, std::memory_order_seq_cst);
@@ -115,8 +132,25 @@ void Outbox::post(NodeId to, const Handler& handler, std::span<const std::byte> 
     } else if (found + 1 != open_.end()) {
         std::rotate(found, found + 1, open_.end());
     }
-    append(open_.back(), handler, message, more);
+    // Invariant: a gathering whose record is being written is found for no node, so it is neither sent nor
+    // added to. If `more` lies in a page that is not here, the request for the page uses this outbox, and so
+    // does other code that this worker runs until the page comes.
+    open_.back().to = being_written;
+    const std::byte* const buffer = append_record(open_.back().bytes, handler, message, more);
+    // Each gathering that was begun meanwhile lies behind it.
+    if (open_.back().bytes.data() != buffer) [[unlikely]]
+        used_meanwhile(to, buffer);
+    open_.back().to = to;
+    count(open_.back(), handler);
     if (open_.back().bytes.size() >= aggregate_bytes_) send(take_gathering(to));
+}
+
+/// Moves the gathering with that buffer to the end, and sends what was begun to its node meanwhile.
+void Outbox::used_meanwhile(NodeId to, const std::byte* buffer) {
+    if (gathering_for(to) != open_.end()) send(take_gathering(to));
+    const auto found = std::find_if(open_.begin(), open_.end(),
+                                    [buffer](const Gathering& one) { return one.bytes.data() == buffer; });
+    open_.push_back(take(found));
 }
 
 void Outbox::post(NodeId to, const Handler& handler, std::span<const std::byte> message,
@@ -157,7 +191,11 @@ void Outbox::post_in_turn(NodeId to, const Handler& handler, std::span<const std
 
 void Outbox::flush() {
     // Sending may let other contexts act, but they do not use this outbox, so `open_` changes here only.
-    while (!open_.empty()) send(take_gathering(open_.back().to));
+    const auto last = [this] {
+        return std::find_if(open_.rbegin(), open_.rend(),
+                            [](const Gathering& one) { return one.to != being_written; });
+    };
+    for (auto found = last(); found != open_.rend(); found = last()) send(take(std::prev(found.base())));
 }
 
 void Outbox::post_over(Path path, NodeId to, const Handler& handler, std::span<const std::byte> message,

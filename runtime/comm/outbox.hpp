@@ -133,11 +133,17 @@ private:
         std::uint32_t counted = 0;  ///< active messages in it that Ways counts
         bool in_turn = false;       ///< Path::in_turn
     };
+    /// Gathering::to while its latest record is being written.
+    static constexpr NodeId being_written = ~NodeId{0};
+
     std::vector<Gathering>::iterator gathering_for(NodeId to);
     Gathering take_gathering(NodeId to);
+    Gathering take(std::vector<Gathering>::iterator found);
+    void used_meanwhile(NodeId to, const std::byte* buffer);
     void post_here(const Handler& handler, std::span<const std::byte> message, Body body);
     void append(Gathering& gathering, const Handler& handler, std::span<const std::byte> message,
                 std::span<const std::byte> more);
+    void count(Gathering& gathering, const Handler& handler);
     bool may_begin(NodeId to);
     void post_to_gone(NodeId to, const Handler& handler, std::span<const std::byte> message,
                       Enclosure enclosure);
