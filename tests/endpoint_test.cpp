@@ -149,13 +149,14 @@ TEST_P(Endpoints, CarryLargeMessages) {
     EXPECT_TRUE(equal);
 }
 
-/// Small, announced and in parts; the content of the last one goes through two parts.
+/// Small, enclosed, announced and in parts; the content of the last one goes through two parts.
 TEST_P(Endpoints, CarryBytesThatAreOnlyDeclared) {
     struct Sizes {
         std::uint64_t content, declared;
     };
-    const std::vector<Sizes> all = {{0, 1},         {4, 100},     {100, 20'000},   {5, 100'000},
-                                    {9000, 50'000}, {0, 1 << 20}, {10, 5'000'000}, {1'500'000, 1'000'000}};
+    const std::vector<Sizes> all = {{0, 1},       {4, 100},        {100, 20'000},         {5, 100'000},
+                                    {8191, 1},    {8192, 1},       {9000, 5000},          {9000, 50'000},
+                                    {0, 1 << 20}, {10, 5'000'000}, {1'500'000, 1'000'000}};
     const NodeId count = nodes(2);
     std::size_t right = 0;
     run_all(count, 2, [&](Worker& worker) {

@@ -43,9 +43,12 @@ struct CreditMessage {
 void take_message(Node& node, NodeId from, std::span<const std::byte> message, bool declared) {
     Reader reader(message);
     const auto header = reader.get<MessageHeader>();
-    const auto data = reader.get_rest();
+    const auto small = reader.get_rest();
     reader.check();
-    if (header.offer != 0 && data.size() > Endpoint::head_max)
+    // Before bytes that are only declared, many bytes of content are enclosed (Outbox::body_bytes_min).
+    const Body body = declared ? node.take_body() : nullptr;
+    const std::span<const std::byte> data = body ? std::span<const std::byte>(*body) : small;
+    if (header.offer != 0 && (declared || data.size() > Endpoint::head_max))
         throw MalformedMessage("its announcement has data");
     if (header.offer == 0 && (declared ? data.size() >= header.bytes || header.bytes > Endpoint::eager_max
                                        : data.size() != header.bytes))
@@ -54,7 +57,8 @@ void take_message(Node& node, NodeId from, std::span<const std::byte> message, b
                             header.offer};
     node.state<Endpoints>().arrive(header.to, envelope, [&](Message& filled) {
         if (!declared) return filled.data.assign(data);
-        filled.data = Parcel(std::make_shared<Bytes>(data.begin(), data.end()), header.bytes - data.size());
+        filled.data = Parcel(body ? body : std::make_shared<Bytes>(data.begin(), data.end()),
+                             header.bytes - data.size());
     });
 }
 
