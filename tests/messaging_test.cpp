@@ -296,5 +296,34 @@ TEST_P(Messaging, AThreadIsCreatedOnAProcessThatThereIs) {
                 HasSubstr("a thread should start on process 77, and there are"));
 }
 
+/// Homes of names and resources stay, also if all other nodes leave before these are first used.
+TEST(MessagingMembers, NamesAndResourcesOutliveNodesThatLeave) {
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        SCOPED_TRACE(seed);
+        inprocess::Options options;
+        options.nodes = 3;
+        options.at_start = 3;
+        options.seed = seed;
+        for (const NodeId node : {1U, 2U})
+            options.member_events.push_back({std::chrono::microseconds(1), node, false});
+        inprocess::InprocessBackend backend(options);
+        int found = 0;
+        const auto main = [&](Thread& self) {
+            runtime::sleep_for(self.strand(), std::chrono::microseconds(500));
+            for (int i = 0; i < 20; ++i) {
+                const std::string name = "name " + std::to_string(i);
+                self.publish(name);
+                if (self.find(name) == self.id()) ++found;
+                const Barrier barrier(self, name, 1);
+                barrier.wait(self);
+            }
+        };
+        runtime::Execution execution(backend, {}, [&](NodeId) { return std::make_unique<MainThread>(main); });
+        const auto result = execution.run();
+        EXPECT_EQ(found, 20);
+        for (const NodeId node : {1U, 2U}) EXPECT_NE(result.members.at(node).ended, Time::zero());
+    }
+}
+
 }  // namespace
 }  // namespace heddle::messaging

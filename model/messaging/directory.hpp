@@ -29,7 +29,7 @@ class Directory final : public runtime::State<runtime::Node> {
 public:
     explicit Directory(runtime::Node& node) : node_(node) {}
 
-    /// The home of names must stay.
+    /// Other processes tell this one that a name has changed.
     bool keeps_node() const override { return true; }
     void report(runtime::NodeReport& report) const override;
 

@@ -18,7 +18,8 @@
 
 namespace heddle::messaging {
 
-/// The process where that name is kept, one of those that begin the run: the same wherever it is asked.
+/// The process where that name is kept: the same wherever it is asked. Process 0 where nodes may join and
+/// leave.
 ProcessId home_of_name(const std::string& name, const runtime::Topology& topology);
 
 /// What waits for an answer: a request of a process.
