@@ -89,6 +89,7 @@ ThreadId Directory::find(runtime::Strand& strand, const std::string& name) {
             ++cached_;
             return known->second;
         }
+        ++asking_[name].finds;
     }
     Writer request;
     request.put_text(name);
@@ -97,7 +98,9 @@ ThreadId Directory::find(runtime::Strand& strand, const std::string& name) {
                                 std::move(request), "a thread of the name " + name, [&](Reader& answer) {
                                     thread = answer.get<ThreadId>();
                                     const SpinLock::Guard guard(lock_);
-                                    cache_[name] = thread;
+                                    const auto asking = asking_.find(name);
+                                    if (!asking->second.forgotten) cache_[name] = thread;
+                                    if (--asking->second.finds == 0) asking_.erase(asking);
                                 });
     return thread;
 }
@@ -169,6 +172,7 @@ void Directory::on_forget(ProcessId home, const std::string& name) {
     {
         const SpinLock::Guard guard(lock_);
         corrected_ += cache_.erase(name);
+        if (const auto asking = asking_.find(name); asking != asking_.end()) asking->second.forgotten = true;
     }
     Writer text;
     text.put_text(name);

@@ -4,7 +4,8 @@
 // The home of a name, a process that its letters determine, knows which thread has it. Other processes keep
 // what it has told them. Invariant: `publish` and `withdraw` return after every process that was told of the
 // name has acknowledged that it is another thread's, or no thread's, now. So a find that begins afterwards
-// gives the new thread, wherever it is asked.
+// gives the new thread, wherever it is asked. Messages may overtake each other, so what a process is told
+// after it was to forget the name may be older. The process does not keep that.
 #pragma once
 
 #include <cstdint>
@@ -73,6 +74,11 @@ private:
 
     mutable runtime::SpinLock lock_;  ///< over what follows
     std::unordered_map<std::string, ThreadId> cache_;
+    struct Asking {
+        std::uint32_t finds = 0;
+        bool forgotten = false;  ///< since the first of them has asked
+    };
+    std::unordered_map<std::string, Asking> asking_;  ///< names that finds of this process wait for
     std::uint64_t found_ = 0, cached_ = 0, corrected_ = 0;
 };
 

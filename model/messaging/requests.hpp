@@ -31,8 +31,8 @@ struct Asker {
 /// Those of one process that are not answered.
 class Requests final : public runtime::State<runtime::Node> {
 public:
-    /// What becomes of the answer. In the handler that it has come to, so before any later message from the
-    /// process that has answered.
+    /// What becomes of the answer. In the handler that it has come to, so before any message that comes
+    /// later.
     using Take = std::function<void(runtime::Reader& answer)>;
 
     explicit Requests(runtime::Node& node) : node_(node) {}
