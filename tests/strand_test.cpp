@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <chrono>
 #include <vector>
 
 #include "base/error.hpp"
@@ -279,6 +280,36 @@ TEST_P(Strands, ManyWaitAtOnce) {
         });
     });
     EXPECT_EQ(ended, strands);
+}
+
+/// Each wait for it that does not end at once ends at the next look.
+class SoonDone final : public runtime::Waitable {
+public:
+    bool done() const override { return looks_++ % 2 == 1; }
+    bool await(runtime::Waiter& /*waiter*/) override { return false; }
+    std::string what() const override { return "what is soon done"; }
+
+private:
+    mutable std::uint64_t looks_ = 0;
+};
+
+/// A worker that has a core to itself looks whether a wait is over before it leaves the strand.
+TEST(NativeStrands, WaitsThatEndSoonLetTheLoopHaveItsTurn) {
+    bool slept = false;
+    const auto backend = one_native_node(1, 1);
+    const auto first = [&](Worker& worker) {
+        Strand::start(worker, [&](Strand& self) {
+            runtime::sleep_for(self, std::chrono::milliseconds(1));
+            slept = true;
+        });
+        Strand::start(worker, [&](Strand& self) {
+            SoonDone soon;
+            const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+            while (!slept && std::chrono::steady_clock::now() < limit) self.wait(soon);
+            EXPECT_TRUE(slept);
+        });
+    };
+    runtime::Execution(*backend, {}, [&](NodeId) { return std::make_unique<FirstTask>(first); }).run();
 }
 
 }  // namespace

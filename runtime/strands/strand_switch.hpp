@@ -99,7 +99,11 @@ namespace heddle::runtime {
     worker_.expect_no_forks(head_);
     worker_.charge(worker_.costs->strand_switch);
     Strand* const next = next_in_turn();
-    if (!next && looks_ != 0 && is_soon_done(waitable)) return;
+    // Counted as a switch: the worker's loop has its turn also where each wait ends so soon.
+    if (!next && looks_ != 0 && switches_left_ != 0 && is_soon_done(waitable)) {
+        --switches_left_;
+        return;
+    }
     self.waits_for_ = &waitable;
     leave(self, next, Strand::Left::waits);
 }
