@@ -64,14 +64,15 @@ protected:
     /// Begins so many receives, and gives them up when each has its message.
     static void give_up(Strand& self, Endpoint& endpoint, std::size_t count) {
         std::vector<Endpoint::Receive> given_up(count);
-        for (Endpoint::Receive& receive : given_up) receive = endpoint.begin_receive({.tag = kept_tag});
+        for (Endpoint::Receive& receive : given_up)
+            receive = endpoint.begin_receive(self.worker(), {.tag = kept_tag});
         for (Endpoint::Receive& receive : given_up)
             wait_until(self, [&] { return endpoint.has_come(self.worker(), receive); });
     }
     /// Gives up a message that has come, without asking for its data.
     static void give_up_unasked(Strand& self, Endpoint& endpoint) {
         wait_until(self, [&] { return endpoint.probe({.tag = kept_tag}).has_value(); });
-        (void)endpoint.begin_receive({.tag = kept_tag});
+        (void)endpoint.begin_receive(self.worker(), {.tag = kept_tag});
     }
     /// Gives up one large message after the other, more than the window holds. The one behind them comes.
     void expect_room_after(const Receiver& give_up_one) {
@@ -105,7 +106,8 @@ TEST_P(EndpointCredit, BegunReceivesKeepOnlyTheRoomOfTheirOwnMessages) {
         std::size_t received = 0;
         exchange(tags, [&](Strand& self, Endpoint& endpoint) {
             std::vector<Endpoint::Receive> kept(begun);
-            for (Endpoint::Receive& receive : kept) receive = endpoint.begin_receive({.tag = kept_tag});
+            for (Endpoint::Receive& receive : kept)
+                receive = endpoint.begin_receive(self.worker(), {.tag = kept_tag});
             for (std::size_t i = 0; i < plain; ++i)
                 received += endpoint.receive(self, {.tag = plain_tag}).data.size();
             for (Endpoint::Receive& receive : kept)
@@ -130,7 +132,8 @@ TEST_P(EndpointCredit, BegunReceivesMayBeEndedInAnotherOrderThanTheirMessagesCom
         };
         exchange_with(send, [&](Strand& self, Endpoint& endpoint) {
             std::vector<Endpoint::Receive> begun(count);
-            for (std::uint64_t tag = 0; tag < count; ++tag) begun[tag] = endpoint.begin_receive({.tag = tag});
+            for (std::uint64_t tag = 0; tag < count; ++tag)
+                begun[tag] = endpoint.begin_receive(self.worker(), {.tag = tag});
             for (Endpoint::Receive& receive : begun)
                 received += endpoint.end_receive(self, receive).data.size();
         });
@@ -152,7 +155,8 @@ TEST_P(EndpointCredit, BegunReceivesMayBeEndedAndGivenUpInAnyOrder) {
     exchange_with(send, [&](Strand& self, Endpoint& endpoint) {
         for (std::uint64_t round = 0; round < rounds; ++round) {
             std::vector<Endpoint::Receive> begun(count);
-            for (std::uint64_t tag = 0; tag < count; ++tag) begun[tag] = endpoint.begin_receive({.tag = tag});
+            for (std::uint64_t tag = 0; tag < count; ++tag)
+                begun[tag] = endpoint.begin_receive(self.worker(), {.tag = tag});
             for (std::uint64_t tag = 0; tag < count; ++tag) {
                 wait_until(self, [&] { return endpoint.has_come(self.worker(), begun[tag]); });
                 if ((tag + round) % 3 == 0) {
@@ -187,7 +191,7 @@ TEST_P(EndpointCredit, AReceiveThatIsBegunNextKeepsNoneOfTheRoomOfThoseGivenUp) 
     std::size_t received = 0;
     exchange(tags, [&](Strand& self, Endpoint& endpoint) {
         give_up(self, endpoint, 7);
-        Endpoint::Receive later = endpoint.begin_receive({.tag = later_tag});
+        Endpoint::Receive later = endpoint.begin_receive(self.worker(), {.tag = later_tag});
         received += endpoint.receive(self, {.tag = plain_tag}).data.size();
         received += endpoint.end_receive(self, later).data.size();
     });
@@ -204,7 +208,7 @@ TEST_P(EndpointCredit, AReceiverTellsWhatItHasGivenUpThoughItsWorkerHasNoRest) {
         exchange(tags, [&](Strand& self, Endpoint& endpoint) {
             give_up(self, endpoint, 7);
             if (asks) {
-                Endpoint::Receive receive = endpoint.begin_receive({.tag = plain_tag});
+                Endpoint::Receive receive = endpoint.begin_receive(self.worker(), {.tag = plain_tag});
                 while (!endpoint.has_come(self.worker(), receive)) self.yield();
                 received = endpoint.end_receive(self, receive).data.size();
                 return;
@@ -282,7 +286,7 @@ TEST_P(EndpointCredit, AReceiveMayBeGivenUpWhileItsPartsCome) {
         [&](Strand& self, Endpoint& endpoint) {
             for (std::size_t round = 0; round < rounds; ++round) {
                 wait_until(self, [&] { return endpoint.probe({.tag = kept_tag}).has_value(); });
-                Endpoint::Receive receive = endpoint.begin_receive({.tag = kept_tag});
+                Endpoint::Receive receive = endpoint.begin_receive(self.worker(), {.tag = kept_tag});
                 for (std::size_t i = 0; i < 20 * round && !endpoint.has_come(self.worker(), receive); ++i)
                     self.yield();
             }
@@ -351,12 +355,52 @@ TEST_P(EndpointCredit, AReceiveMayBeBegunInPlaceOfOneThatHasEnded) {
     exchange(tags, [&](Strand& self, Endpoint& endpoint) {
         Endpoint::Receive receive;
         for (std::size_t i = 0; i < tags.size(); ++i) {
-            receive = endpoint.begin_receive({}, std::move(receive));
+            receive = endpoint.begin_receive(self.worker(), {}, std::move(receive));
             received += endpoint.end_receive(self, receive).data.size();
         }
     });
     EXPECT_EQ(received, tags.size() * small);
 }
+
+#ifdef HEDDLE_SIM
+/// Seven messages fill the window and have come. The receiver begins receives of all and computes for long,
+/// while its other worker sleeps. The sender is told meanwhile.
+TEST(EndpointCreditSim, SendersAreToldWhenReceivesOfMessagesThatAreHereBegin) {
+    constexpr std::size_t count = in_window + 3;
+    Platform platform;
+    platform.nodes = 2;
+    platform.cores = 2;
+    sim::SimBackend backend(platform, {});
+    const auto now = [](Strand& self) { return self.worker().backend->now(self.worker()); };
+    Time next_left{}, begun{}, computed{};
+    const auto send = [&](Strand& self) {
+        Endpoint endpoint(self.worker().node(), 1);
+        const auto bytes = std::make_shared<runtime::Bytes>(small, std::byte{7});
+        for (std::size_t i = 0; i < count; ++i) {
+            endpoint.send(self, {1, 2}, plain_tag, Parcel(runtime::Body(bytes)));
+            if (i == in_window) next_left = now(self);
+        }
+    };
+    const auto receive = [&](Strand& self) {
+        Endpoint endpoint(self.worker().node(), 2);
+        runtime::sleep_for(self, std::chrono::milliseconds(50));
+        begun = now(self);
+        std::vector<Endpoint::Receive> all(count);
+        for (Endpoint::Receive& one : all) one = endpoint.begin_receive(self.worker());
+        self.worker().compute({1e9, 0}, [] {});
+        computed = now(self);
+        for (Endpoint::Receive& one : all)
+            EXPECT_EQ(endpoint.end_receive(self, one).data.size(), std::size_t{small});
+    };
+    const auto begin = [&](Worker& worker) {
+        worker.id.node == 0 ? Strand::start(worker, send) : Strand::start(worker, receive);
+    };
+    runtime::Execution(backend, {}, [&](NodeId) { return std::make_unique<OnEachNode>(begin); }).run();
+    EXPECT_GT(computed - begun, std::chrono::milliseconds(10));
+    EXPECT_GT(next_left, begun);
+    EXPECT_LT(next_left, begun + std::chrono::milliseconds(2));
+}
+#endif
 
 /// An endpoint keeps one for each other that it has sent to.
 TEST(EndpointMemory, ALinkOnWhichNoSendWaitsHasNoMemoryBesides) {

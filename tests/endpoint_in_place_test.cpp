@@ -73,7 +73,7 @@ TEST_P(InPlace, ALentMessageGoesWhereItsReceiverSays) {
             if (worker.id.node == 0) return send(worker, lent);
             Strand::start(worker, [&](Strand& self) {
                 Endpoint endpoint(self.worker().node(), 2);
-                auto receive = endpoint.begin_receive({.tag = 3});
+                auto receive = endpoint.begin_receive(self.worker(), {.tag = 3});
                 const Incoming message =
                     endpoint.end_receive(self, receive, [&](const Parcel& head, std::uint64_t bytes) {
                         std::uint64_t said = 0;
@@ -116,7 +116,7 @@ TEST_P(InPlace, AReceiverMayRefuseAHead) {
             if (worker.id.node == 0) return send(worker, true);
             Strand::start(worker, [&](Strand& self) {
                 Endpoint endpoint(self.worker().node(), 2);
-                auto receive = endpoint.begin_receive();
+                auto receive = endpoint.begin_receive(self.worker());
                 (void)endpoint.end_receive(
                     self, receive,
                     [](const Parcel&, std::uint64_t) -> std::span<std::byte> { throw Error("not that"); });
@@ -135,7 +135,7 @@ TEST_P(InPlace, AReceiverMayRefuseAHeadAndThenTakeIt) {
         if (worker.id.node == 0) return send(worker, true, head);
         Strand::start(worker, [&](Strand& self) {
             Endpoint endpoint(self.worker().node(), 2);
-            auto receive = endpoint.begin_receive();
+            auto receive = endpoint.begin_receive(self.worker());
             const auto place = [&](const Parcel& its, std::uint64_t) {
                 heads.push_back(its.bytes().size());
                 if (heads.size() == 1) throw Error("not there");

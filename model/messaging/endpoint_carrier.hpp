@@ -18,10 +18,10 @@ public:
         return start_send(worker, to, tag, runtime::Parcel(bytes));
     }
     void send(runtime::Strand& strand, ThreadId to, Tag tag, runtime::Parcel data) override;
-    void begin_receive(runtime::Worker& /*worker*/, const From& from,
+    void begin_receive(runtime::Worker& worker, const From& from,
                        std::unique_ptr<Receive>& receive) override {
         if (!receive) receive = std::make_unique<EndpointReceive>();
-        endpoint_.begin_receive(begun(*receive), filter_of(from));
+        endpoint_.begin_receive(worker, begun(*receive), filter_of(from));
     }
     bool has_come(runtime::Worker& worker, Receive& receive) override {
         return endpoint_.has_come(worker, begun(receive));

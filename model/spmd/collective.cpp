@@ -291,7 +291,7 @@ void Rank::Execution::fill(const Step& step, bool with_signature) {
 }
 
 void Rank::Execution::receive(const Step& step) {
-    auto begun = rank_.endpoint_.begin_receive({.from = rank_.places_.address(step.peer)});
+    auto begun = rank_.endpoint_.begin_receive(self_.worker(), {.from = rank_.places_.address(step.peer)});
     Landing landing;
     runtime::Incoming message =
         rank_.endpoint_.end_receive(self_, begun, [&](const runtime::Parcel& head, std::uint64_t bytes) {

@@ -299,19 +299,23 @@ void Endpoint::start_strand(Worker& worker, std::shared_ptr<Outgoing> going,
 
 // --- receiving
 
-void Endpoint::begin(BegunReceive& receive) {
+/// True if a sender is to be told (Endpoints::tell_early).
+bool Endpoint::begin(BegunReceive& receive) {
     Posted& posted = receive.posted;
     {
         const State::Guard guard(*state_);
         const Match match = match_of(posted.filter);
         Arrived* const found = state_->take(match);
-        if (!found) return state_->receives.put(posted, match);
+        if (!found) {
+            state_->receives.put(posted, match);
+            return false;
+        }
         Message& message = found->message;
         State::give(state_->exchanged.inbound[found->source], message, moved_from(message), posted);
         state_->put_away(*found);
         receive.was_here = true;
     }
-    endpoints_.tell_early(state_->number, posted);
+    return endpoints_.tell_early(state_->number, posted);
 }
 
 /// Asks for the data of a large message that was announced.
@@ -394,13 +398,13 @@ Incoming Endpoint::receive(Caller caller, const Filter& filter) {
     }
 }
 
-Endpoint::Receive Endpoint::begin_receive(const Filter& filter, Receive ended) {
+Endpoint::Receive Endpoint::begin_receive(Worker& worker, const Filter& filter, Receive ended) {
     Receive receive = std::move(ended);
-    begin_receive(receive, filter);
+    begin_receive(worker, receive, filter);
     return receive;
 }
 
-void Endpoint::begin_receive(Receive& receive, const Filter& filter) {
+void Endpoint::begin_receive(Worker& worker, Receive& receive, const Filter& filter) {
     if (receive.begun_) {
         HEDDLE_ASSERT(receive.ended_);
         receive.begun_->begin_again();
@@ -412,7 +416,9 @@ void Endpoint::begin_receive(Receive& receive, const Filter& filter) {
     }
     receive.begun_->at = this;
     receive.begun_->posted.filter = filter;
-    begin(*receive.begun_);
+    // Now, because the caller may compute for long before it waits, and the other workers sleep.
+    if (begin(*receive.begun_)) [[unlikely]]
+        endpoints_.tell_given_up(worker);
 }
 
 bool Endpoint::has_come(Worker& worker, Receive& receive) {

@@ -157,7 +157,8 @@ public:
     Incoming receive(Caller caller, const Filter& filter = {});
 
     /// A receive that is begun, and ended later. If it goes before, it is given up, and so is its message if
-    /// that has come: the sender goes on as if it had been received.
+    /// that has come: the sender goes on as if it had been received. It is told so by the next worker of this
+    /// node that receives or looks for work, because what goes does not know its worker.
     class Receive {
     public:
         Receive();
@@ -171,9 +172,9 @@ public:
         bool ended_ = false;
     };
     /// Takes its place among the receives now. `ended`: one that has ended, whose memory it uses.
-    Receive begin_receive(const Filter& filter = {}, Receive ended = {});
+    Receive begin_receive(Worker& worker, const Filter& filter = {}, Receive ended = {});
     /// The same. `receive`: one that never began, or has ended.
-    void begin_receive(Receive& receive, const Filter& filter);
+    void begin_receive(Worker& worker, Receive& receive, const Filter& filter);
     /// Whether `end_receive` returns at once. The data of a large message begin to come when this is asked.
     bool has_come(Worker& worker, Receive& receive);
     /// Says where the `bytes` bytes of an announced message go: to as many, or with none to memory of their
@@ -209,7 +210,7 @@ private:
     void start_strand(Worker& worker, std::shared_ptr<Outgoing> going, std::function<void(Worker&)> left);
     void send_in_parts(const Caller& caller, Outgoing& send);
     static void post_parts(Worker& worker, const Outgoing& send, const SentBody& content);
-    void begin(BegunReceive& receive);
+    bool begin(BegunReceive& receive);
     void fetch(Worker& worker, BegunReceive& receive, std::span<std::byte> place);
     Incoming end(const Caller& caller, BegunReceive& receive, const Place& place);
     void take_announced(const Caller& caller, BegunReceive& receive, const Place& place, Incoming& incoming);
