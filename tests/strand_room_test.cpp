@@ -1,6 +1,7 @@
 // Tests that a run ends with an error where there is no address space for the stacks of its strands, or a
 // stack is too small, and that no strand can catch it.
 #include <gmock/gmock.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/guard_pages.hpp"
@@ -128,6 +130,53 @@ TEST(StrandRoom, IsExceededByOneThatEnds) {
         EXPECT_THAT(error_of_strands(2, body, 64U << 10), HasSubstr("needed more than its stack"));
         EXPECT_EQ(errors, 0);
     }
+}
+
+/// While it lives, this process gets four more mappings and no more.
+class MappingLimit {
+public:
+    explicit MappingLimit(std::uint64_t mappings_max) : bytes_(2 * mappings_max * page_) {
+        void* const memory = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory == MAP_FAILED) throw Error("no address space for many mappings");
+        memory_ = static_cast<char*>(memory);
+        // Each page that differs from its neighbours makes two mappings more.
+        std::size_t at = page_;
+        while (::mprotect(memory_ + at, page_, PROT_NONE) == 0) at += 2 * page_;
+        for (int freed = 0; freed < 2; ++freed) {
+            at -= 2 * page_;
+            ::mprotect(memory_ + at, page_, PROT_READ | PROT_WRITE);
+        }
+    }
+    ~MappingLimit() { ::munmap(memory_, bytes_); }
+    MappingLimit(const MappingLimit&) = delete;
+    MappingLimit& operator=(const MappingLimit&) = delete;
+
+private:
+    std::size_t page_ = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    std::size_t bytes_;
+    char* memory_ = nullptr;
+};
+
+/// The system has mappings for the second slab of stacks, and not for all of its guard pages.
+TEST(StrandRoom, IsExceededWhereTheSystemRefusesAGuardPage) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "sanitizers need mappings themselves";
+#endif
+    std::uint64_t mappings_max = 0;
+    std::ifstream("/proc/sys/vm/max_map_count") >> mappings_max;
+    if (mappings_max == 0 || mappings_max > 300'000) GTEST_SKIP() << "this system permits too many mappings";
+    std::optional<MappingLimit> limit;
+    Event event;
+    int errors = 0;
+    const auto body = [&](Strand& self, int i) {
+        if (i == 1) limit.emplace(mappings_max);
+        if (i < 12) return catching(errors, [&] { self.wait(event); });
+        limit.reset();
+        exceed_stack();
+    };
+    EXPECT_THAT(error_of_strands(12, body, 64U << 10), HasSubstr("needed more than its stack"));
+    EXPECT_EQ(errors, 0);
 }
 
 }  // namespace

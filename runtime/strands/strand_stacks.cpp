@@ -55,10 +55,9 @@ StrandStacks::Slab::Slab(std::uint32_t count, std::size_t stack_bytes) : guards_
         stack.memory.sp = begin + guard + stack.memory.size;
         stack.notes.lies_at(begin + guard, stack.memory.size);
         stack.next = i + 1 < count ? &stacks_[i + 1] : nullptr;
-        if (guard != 0) {
-            ::mprotect(begin, guard, PROT_NONE);
-        } else {
-            stack.mark = reinterpret_cast<std::uint64_t*>(begin);
+        // Shared pages and libraries take from the same limit of mappings, so the system may refuse a guard.
+        if (guard == 0 || ::mprotect(begin, guard, PROT_NONE) != 0) {
+            stack.mark = reinterpret_cast<std::uint64_t*>(begin + guard);
             *stack.mark = StrandStacks::mark;
         }
     }
