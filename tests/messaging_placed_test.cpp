@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -97,6 +98,22 @@ TEST_P(MessagingPlaced, AThreadNearOneOfNoProcessIsAnError) {
                     self.create<tells_process>(Near{.thread = {9, 0}}, self.id());
                 }),
                 testing::HasSubstr("a thread should start on process 9"));
+}
+
+TEST_P(MessagingPlaced, AThreadNearAnotherOneNeedsAmountsThatMakeSense) {
+    run(3, 2, [](Thread& self) {
+        constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
+        for (const double amount : {-1.0, -1e9, 1e19, no_number}) {
+            const Near by_messages{.thread = self.id(), .messages = amount};
+            const Near by_bytes{.thread = self.id(), .bytes = amount};
+            EXPECT_THROW(self.create<tells_process>(by_messages, self.id()), Error);
+            EXPECT_THROW(self.create<tells_process>(by_bytes, self.id()), Error);
+        }
+        const ThreadId near =
+            self.create<tells_process>(Near{.thread = self.id(), .messages = 0, .bytes = 1e18}, self.id());
+        EXPECT_EQ(near.process, self.process());
+        EXPECT_EQ(self.receive<ProcessId>({.thread = near}), near.process);
+    });
 }
 
 #ifdef HEDDLE_SIM

@@ -1,10 +1,13 @@
 // Counts what it has chosen, so that requests for single threads load the processes evenly.
 #include "model/messaging/placed_threads.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <utility>
 
+#include "base/error.hpp"
 #include "model/messaging/threads.hpp"
 
 namespace heddle::messaging {
@@ -19,6 +22,11 @@ std::vector<ProcessId> PlacedThreads::choose(const Talk& talk) {
 
 ProcessId PlacedThreads::choose(const Near& near) {
     Threads::expect_process(node_, near.thread.process);
+    if (!is_amount(near.messages) || !is_amount(near.bytes))
+        throw Error(
+            fmt::format("a thread near thread {} of process {} exchanges {} messages of {} bytes with it",
+                        near.thread.thread, near.thread.process, near.messages, near.bytes),
+            fmt::format("state amounts from 0 to {:g}", amount_max));
     const LinkBetween link = links_of(node_.topology());
     const std::vector<ProcessId> processes = Threads::processes(node_);
     std::vector<double> seconds;

@@ -28,7 +28,7 @@ public:
     /// A process for each place, of those that there are now (place_together).
     std::vector<ProcessId> choose(const Talk& talk);
     /// Of the processes for which this one has chosen least often, the one with the best link; of equals the
-    /// first. A link to itself is the best.
+    /// first. A link to itself is the best. Throws Error for an amount below 0 or above 1e18.
     ProcessId choose(const Near& near);
 
 private:

@@ -37,6 +37,13 @@ struct Talk {
     static Talk matrix(const std::vector<std::vector<double>>& bytes, double message_bytes = 4096);
 };
 
+/// The most messages or bytes that a program may say, so that no sum is beyond all numbers.
+inline constexpr double amount_max = 1e18;
+/// False for what is no number, too.
+inline bool is_amount(double value) {
+    return value >= 0 && value <= amount_max;
+}
+
 /// The link between two different processes.
 using LinkBetween = std::function<RouteTable::Route(ProcessId a, ProcessId b)>;
 

@@ -21,7 +21,6 @@ using Place = Talk::Place;
 using Slot = std::size_t;  ///< a process, by its number among those that there are
 
 constexpr Slot no_slot = std::numeric_limits<Slot>::max();
-constexpr double amount_max = 1e18;  ///< so that no sum is beyond all numbers
 constexpr Place no_place = std::numeric_limits<Place>::max();
 
 /// Beginnings, and exchanges of each place with each: for as much work as takes a moment.
@@ -43,7 +42,6 @@ std::vector<std::vector<Neighbour>> neighbours_of(const Talk& talk) {
         if (pair.a >= talk.places || pair.b >= talk.places)
             throw Error(fmt::format("threads {} and {} talk, and there are {}", pair.a, pair.b, talk.places),
                         "threads that are created together are numbered from 0");
-        const auto is_amount = [](double value) { return value >= 0 && value <= amount_max; };
         if (!is_amount(pair.messages) || !is_amount(pair.bytes))
             throw Error(fmt::format("threads {} and {} exchange {} messages of {} bytes", pair.a, pair.b,
                                     pair.messages, pair.bytes),
