@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <numeric>
 
@@ -201,6 +202,22 @@ TEST(MessagingReceiveQueue, ASecondMessageNeedsABlockAndItsTurn) {
     EXPECT_EQ(outcome.rooms[0].second.blocks, 1U);
     EXPECT_TRUE(accepted(3, 2));
     EXPECT_EQ(queue.refused(), 2U);
+}
+
+/// A process may permit many messages of which few ever wait.
+TEST(MessagingReceiveQueue, BlocksThatAreNotUsedTakeNoMemory) {
+    const auto used = [] { return mallinfo2().uordblks; };
+    const std::size_t before = used();
+    ReceiveQueue queue(0, papers(1'000'000));
+    queue.open(3);
+    for (std::uint32_t i = 0; i < 5; ++i) {
+        FragmentHeader header = part_of(10, 0);
+        header.message = i;
+        header.sequence = i;
+        EXPECT_TRUE(queue.admit(1, header, bytes(10)).accepted);
+    }
+    EXPECT_EQ(queue.blocks_used_max(), 5U);
+    EXPECT_LT(used() - before, 100'000U);
 }
 
 TEST(MessagingSendQueue, AnAnswerToWhatWasNeverSentIsMalformed) {

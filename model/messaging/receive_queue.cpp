@@ -37,10 +37,7 @@ std::string ReceiveQueue::Posted::what() const {
 }
 
 ReceiveQueue::ReceiveQueue(ProcessId process, const DispatcherSettings& settings)
-    : process_(process), settings_(settings) {
-    for (std::uint32_t i = 0; i < settings.control_blocks; ++i)
-        free_.push_back(blocks_.emplace_back(std::make_unique<ControlBlock>()).get());
-}
+    : process_(process), settings_(settings) {}
 
 ReceiveQueue::~ReceiveQueue() = default;
 
@@ -89,7 +86,7 @@ ReceiveQueue::Outcome ReceiveQueue::admit(ProcessId from, const FragmentHeader& 
     }
     if (has_come || !put(*block, header, std::move(data))) {
         // If it was sent because its process was told of a free block, that one is free still.
-        if (!free_.empty()) offer(outcome);
+        if (blocks_free() != 0) offer(outcome);
         return outcome;
     }
     if (block->missing == 0) {
@@ -133,15 +130,14 @@ ReceiveQueue::ControlBlock* ReceiveQueue::block_for(ProcessId from, const Fragme
     has_come = is_before(header.sequence, expected);
     if (has_come) return nullptr;
     if (header.sequence != expected) {
-        outcome.has_room = !free_.empty();
+        outcome.has_room = blocks_free() != 0;
         if (outcome.has_room) offer(outcome, from);
         return nullptr;
     }
-    if (free_.empty()) return nullptr;
+    if (blocks_free() == 0) return nullptr;
     ++expected;
-    ControlBlock& block = *free_.back();
-    free_.pop_back();
-    blocks_used_max_ = std::max<std::uint64_t>(blocks_used_max_, blocks_.size() - free_.size());
+    ControlBlock& block = take_free();
+    blocks_used_max_ = std::max<std::uint64_t>(blocks_used_max_, settings_.control_blocks - blocks_free());
     const std::uint64_t fragments = from == process_ ? 1 : settings_.fragments_of(header.size);
     block.source = source;
     block.tag = header.tag;
@@ -153,7 +149,7 @@ ReceiveQueue::ControlBlock* ReceiveQueue::block_for(ProcessId from, const Fragme
     block.missing = fragments;
     coming.emplace(header.message, &block);
     // The thread's next message may have been refused because it was too early.
-    if (sources_[from].listed && !free_.empty()) outcome.rooms.push_back({from, {1}});
+    if (sources_[from].listed && blocks_free() != 0) outcome.rooms.push_back({from, {1}});
     return &block;
 }
 
@@ -210,9 +206,22 @@ void ReceiveQueue::hand_over(Posted& receive, Arrival message, Outcome& outcome)
 
 // --- room
 
+/// With those that are not made yet.
+std::uint64_t ReceiveQueue::blocks_free() const {
+    return unused_.size() + (settings_.control_blocks - blocks_.size());
+}
+
+/// There is one.
+ReceiveQueue::ControlBlock& ReceiveQueue::take_free() {
+    if (unused_.empty()) return *blocks_.emplace_back(std::make_unique<ControlBlock>());
+    ControlBlock& block = *unused_.back();
+    unused_.pop_back();
+    return block;
+}
+
 void ReceiveQueue::release(ControlBlock& block, Outcome& outcome) {
     block.message = {};
-    free_.push_back(&block);
+    unused_.push_back(&block);
     offer(outcome);
 }
 
@@ -245,7 +254,7 @@ ReceiveQueue::Outcome ReceiveQueue::relieved(ProcessId from, const RelievedMessa
         source.listed = false;
         std::erase(listed_, from);
     }
-    const auto unused = std::min<std::uint64_t>(message.blocks, free_.size());
+    const auto unused = std::min<std::uint64_t>(message.blocks, blocks_free());
     for (std::uint64_t i = 0; i < unused; ++i) offer(outcome);
     return outcome;
 }

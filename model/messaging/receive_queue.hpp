@@ -105,15 +105,17 @@ private:
     void deliver(ControlBlock& block, Outcome& outcome);
     void deliver_next(Inbox& inbox, ControlBlock& block, Outcome& outcome);
     void hand_over(Posted& receive, Arrival message, Outcome& outcome);
+    std::uint64_t blocks_free() const;
+    ControlBlock& take_free();
     void release(ControlBlock& block, Outcome& outcome);
     void refuse(ProcessId from, Outcome& outcome);
     void offer(Outcome& outcome, std::optional<ProcessId> but = std::nullopt);
 
     const ProcessId process_;
     const DispatcherSettings settings_;
-    mutable runtime::SpinLock lock_;  ///< over all below
-    std::vector<std::unique_ptr<ControlBlock>> blocks_;
-    std::vector<ControlBlock*> free_;
+    mutable runtime::SpinLock lock_;                     ///< over all below
+    std::vector<std::unique_ptr<ControlBlock>> blocks_;  ///< each made when no other one is free
+    std::vector<ControlBlock*> unused_;
     std::unordered_map<std::uint32_t, Inbox> inboxes_;  ///< by thread
     /// Of the threads that ended last, for fragments that come twice. Later ones would be an error.
     std::deque<std::pair<std::uint32_t, Expected>> ended_;
