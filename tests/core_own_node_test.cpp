@@ -102,16 +102,51 @@ public:
     Answer answer() const override { return {}; }
 };
 
-void expect_that_it_ends(Backend& backend) {
+/// A message that is sent as the failed handler's body goes is handled later if the handlers have their turn.
+class BodyWatcher final : public Program {
+public:
+    void begin(Worker& worker) override {
+        if (worker.id.core != 0) return;
+        bool in_turn = false;
+        Body body(new Bytes(body_bytes), [&](const Bytes* bytes) {
+            worker.outbox().post(worker.id.node, later_handler, {}, Outbox::Urgency::now);
+            in_turn = handled_after == 0;
+            delete bytes;
+        });
+        EXPECT_THROW(worker.node().deliver_here(worker, failing_handler, {}, std::move(body)), Error);
+        EXPECT_TRUE(in_turn);
+    }
+    Answer answer() const override { return {}; }
+};
+
+template <class P>
+void expect_that_it_ends(Backend& backend, int handled) {
     handled_after = 0;
     std::string error = "no error";
     try {
-        Execution(backend, {}, [](NodeId) { return std::make_unique<Catcher>(); }).run();
+        Execution(backend, {}, [](NodeId) { return std::make_unique<P>(); }).run();
     } catch (const Error& failure) {
         error = failure.what();
     }
     EXPECT_EQ(error, "the handler has failed");
-    EXPECT_EQ(handled_after, static_cast<int>(messages));
+    EXPECT_EQ(handled_after, handled);
+}
+
+template <class P>
+void expect_that_it_ends_everywhere(CoreId cores, int handled) {
+    // With several workers a native process ends at once.
+    native::NativeBackend alone({.cores = 1});
+    expect_that_it_ends<P>(alone, handled);
+    inprocess::Options options;
+    options.cores = cores;
+    inprocess::InprocessBackend fibers(options);
+    expect_that_it_ends<P>(fibers, handled);
+#ifdef HEDDLE_SIM
+    Platform platform;
+    platform.cores = cores;
+    sim::SimBackend simulated(platform);
+    expect_that_it_ends<P>(simulated, handled);
+#endif
 }
 
 class OwnNode : public testing::TestWithParam<CoreId> {
@@ -139,19 +174,11 @@ TEST_P(OwnNode, Natively) {
 }
 
 TEST_P(OwnNode, AHandlerThatFailsKeepsNoTurn) {
-    // With several workers a native process ends at once.
-    native::NativeBackend alone({.cores = 1});
-    expect_that_it_ends(alone);
-    inprocess::Options options;
-    options.cores = GetParam();
-    inprocess::InprocessBackend fibers(options);
-    expect_that_it_ends(fibers);
-#ifdef HEDDLE_SIM
-    Platform platform;
-    platform.cores = GetParam();
-    sim::SimBackend simulated(platform);
-    expect_that_it_ends(simulated);
-#endif
+    expect_that_it_ends_everywhere<Catcher>(GetParam(), static_cast<int>(messages));
+}
+
+TEST_P(OwnNode, TheBodyOfAHandlerThatFailsGoesWithinItsTurn) {
+    expect_that_it_ends_everywhere<BodyWatcher>(GetParam(), 1);
 }
 
 TEST_P(OwnNode, InProcess) {

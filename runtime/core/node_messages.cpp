@@ -74,13 +74,15 @@ void Node::deliver_here(Context& caller, const Handler& handler, std::span<const
     // during every handler.
     const Context::Standing own = receiver_.stand_in_for(caller);
     std::exception_ptr failure;
-    // The turn ends also where a handler fails: the program may catch its error.
-    const auto guarded = [&failure](const auto& code) {
+    // The turn ends also where a handler fails: the program may catch its error. Its body goes before that,
+    // because `body_` belongs to the context that has the turn.
+    const auto guarded = [&](const auto& code) {
         try {
             code();
         } catch (const boost::context::detail::forced_unwind&) {
             throw;
         } catch (...) {
+            body_.reset();
             if (!failure) failure = std::current_exception();
         }
     };
@@ -97,7 +99,6 @@ void Node::deliver_here(Context& caller, const Handler& handler, std::span<const
     while (auto mail = mailbox_.next(end_turn))
         guarded([&] { handle(id_, mail->message, std::move(mail->body)); });
     if (failure) [[unlikely]] {
-        body_.reset();
         if (caller.id.core < cores()) worker(caller.id.core).note_failure(failure);
         std::rethrow_exception(failure);
     }
