@@ -119,17 +119,22 @@ inline World native_world(const std::string& name, native::Local local, bool sin
 }
 
 #ifdef HEDDLE_SIM
-inline World sim_world(bool overheads, const Wrap& wrap = {}) {
-    return {overheads ? "sim" : "sim_ideal",
-            [=](NodeId nodes, CoreId cores, const runtime::Schedule& schedule,
-                const runtime::ProgramFactory& make) {
-                Platform platform;
+/// What the platform says, with other numbers of nodes and cores.
+inline World sim_world_of(const std::string& name, const Platform& of, const Wrap& wrap = {}) {
+    return {name, [=](NodeId nodes, CoreId cores, const runtime::Schedule& schedule,
+                      const runtime::ProgramFactory& make) {
+                Platform platform = of;
                 platform.nodes = nodes;
                 platform.cores = cores;
-                if (!overheads) platform.overheads = {};
                 sim::SimBackend backend(platform, sim::SimOptions{});
                 return execute(backend, wrap, schedule, make);
             }};
+}
+
+inline World sim_world(bool overheads, const Wrap& wrap = {}) {
+    Platform platform;
+    if (!overheads) platform.overheads = {};
+    return sim_world_of(overheads ? "sim" : "sim_ideal", platform, wrap);
 }
 #endif
 

@@ -31,6 +31,7 @@ class FaultHistory {
 public:
     /// Notes a fault at time `now`, of a strand or, if null, of the worker itself. Returns the faults that
     /// came again and again without time for anything in between, if there are at least two, else nothing.
+    /// What the fault takes in simulation comes after `now`: however long that is, nothing ran in between.
     std::span<const FaultedByte> begin(const runtime::Strand* strand, FaultedByte fault, Time now) {
         Run& run = runs_[strand];
         // Twice the same: a page that left before the instruction ran. That needs no second page.

@@ -101,11 +101,11 @@ void Pages::acquire(Faulter& faulter, PageId id, Access wanted, Keep keep) {
     }
 }
 
-void Pages::acquire_in_place(Faulter& faulter, std::size_t offset, Access wanted) {
+void Pages::acquire_in_place(Faulter& faulter, std::size_t offset, Access wanted, Time faulted) {
     // It goes on with this worker.
     Worker& worker = *faulter.worker;
     FaultHistory& history = histories_[worker.id.core];
-    const auto together = history.begin(faulter.strand, {offset, wanted}, worker.backend->now(worker));
+    const auto together = history.begin(faulter.strand, {offset, wanted}, faulted);
     if (together.empty()) {
         acquire(faulter, page_of(offset), wanted, Keep::nothing);
     } else {

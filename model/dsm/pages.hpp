@@ -52,8 +52,9 @@ public:
     };
     /// Returns when the page may be accessed so.
     void acquire(Faulter& faulter, PageId id, Access wanted, Keep keep);
-    /// The same for a fault in the middle of an instruction, and for the other pages that it needs.
-    void acquire_in_place(Faulter& faulter, std::size_t offset, Access wanted);
+    /// The same for a fault in the middle of an instruction, which came at `faulted`, and for the other pages
+    /// that it needs.
+    void acquire_in_place(Faulter& faulter, std::size_t offset, Access wanted, Time faulted);
     bool lacks(PageId id, Access wanted);
     /// Pins the page if it may be accessed so and no other node waits for it.
     bool try_pin(runtime::Worker& worker, PageId id, Access wanted);

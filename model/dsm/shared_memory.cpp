@@ -233,8 +233,9 @@ void SharedMemory::on_fault(runtime::Context& context, std::size_t offset, std::
     // Where the processor does not tell, the first store faults twice: then the page may be read already.
     const bool writes = write.value_or(!made_->lacks(page_of(offset), Access::read));
     const Access wanted = writes ? Access::write : Access::read;
+    const Time now = worker.backend->now(worker);  // before what the fault itself takes
     made_->count_fault(worker, page_of(offset), wanted);
-    made_->acquire_in_place(faulter, offset, wanted);
+    made_->acquire_in_place(faulter, offset, wanted, now);
 }
 
 // --- for models, reports and handlers
