@@ -105,10 +105,11 @@ bool change(int file, std::byte* begin, const std::byte* contents, std::size_t b
     touch(contents, bytes);
     for (std::size_t done = 0; done < bytes;) {
         done += map_pages(file, {begin + done, bytes - done}, read_only);
-        // Pages that are mapped already.
-        if (done < bytes && errno == EEXIST)
-            return protect_pages(file, {begin + done, bytes - done}, read_only);
-        if (done < bytes && errno != EAGAIN) return false;
+        if (done == bytes || errno == EAGAIN) continue;
+        if (errno != EEXIST) return false;
+        // This page is mapped already. Those after it may not be: a system unmaps one at a time.
+        if (!protect_pages(file, {begin + done, page_bytes()}, read_only)) return false;
+        done += page_bytes();
     }
     return true;
 }

@@ -53,6 +53,8 @@ class Granting final : public FaultHandler {
 public:
     void on_fault(Context& context, std::size_t offset, std::optional<bool> told) override {
         const std::size_t faulted = offset / view->page_bytes();
+        // Else a test whose page is not mapped would not end.
+        if (reads + writes > faults_most) view->set_access(faulted, 1, Access::none);
         const bool write = told.value_or(reads != 0 && page == faulted);
         ++(write ? writes : reads);
         worker = context.id;
@@ -65,6 +67,9 @@ public:
     std::atomic<int> writes{0};
     std::atomic<WorkerId> worker{};
     std::atomic<std::size_t> page{0};
+
+private:
+    static constexpr int faults_most = 1000;
 };
 
 class MemoryViews : public testing::TestWithParam<Case> {
@@ -161,6 +166,45 @@ TEST_P(MemoryViews, WhatIsTakenBackIsAskedForAgainAndContentsStay) {
         view.discard(2, 1);
         EXPECT_EQ(at(view, 2), 0U);
         EXPECT_EQ(granting.reads, 2);
+    };
+    run(1, 1, script);
+}
+
+/// As a system does that reclaims memory: by its own pages, of which a page of the view may have several.
+TEST_P(MemoryViews, WhatTheSystemHasUnmappedIsMappedAgain) {
+    constexpr std::size_t machine_page = 4096;
+    Script script;
+    script.work = [&](Node&, Context& worker) {
+        Granting granting;
+        granting.view = make(worker, granting);
+        MemoryView& view = *granting.view;
+        const std::size_t most = view.page_bytes() / machine_page;
+        for (std::size_t i = 0; i < most; ++i) {
+            const auto number = [&]() -> volatile std::uint64_t& {
+                return *reinterpret_cast<volatile std::uint64_t*>(view.begin() + 2 * view.page_bytes() +
+                                                                  i * machine_page);
+            };
+            number() = 20 + i;
+            const int before = granting.reads + granting.writes;
+            const auto unmap = [&] {
+                ASSERT_EQ(::madvise(view.begin() + 2 * view.page_bytes() + i * machine_page, machine_page,
+                                    MADV_DONTNEED),
+                          0);
+            };
+            unmap();
+            EXPECT_EQ(number(), 20 + i) << i;
+            EXPECT_LE(granting.reads + granting.writes, before + 1) << i;
+            view.set_access(2, 1, Access::write);
+            unmap();
+            number() = 40 + i;
+            EXPECT_LE(granting.reads + granting.writes, before + 2) << i;
+            EXPECT_EQ(number(), 40 + i) << i;
+            // The others permit what was said too.
+            view.set_access(2, 1, Access::read);
+            const int writes = granting.writes;
+            at(view, 2) = at(view, 2);
+            EXPECT_EQ(granting.writes, writes + 1) << i;
+        }
     };
     run(1, 1, script);
 }
