@@ -62,6 +62,38 @@ TEST_P(PageRequests, AreNotMadeAtTheHomeWhileNoOtherNodeWantsThePage) {
     }
 }
 
+/// Whatever notices the access.
+TEST_P(PageRequests, AreMadeForThePagesAfterOneThatIsTouched) {
+    for (const dsm::ProtocolKind& kind : dsm::protocols()) {
+        for (const runtime::Trigger trigger : triggers()) {
+            runtime::SharedPages settings;
+            settings.protocol = kind.name;
+            settings.trigger = trigger;
+            settings.prefetch = 3;
+            std::array<std::uint64_t, 3> requests{};
+            run(
+                2, 1,
+                [&](Strand& self, SharedMemory& memory) {
+                    const auto bytes = memory.allocate<std::byte>("bytes", 8 * memory.page_bytes(),
+                                                                  {.homes = dsm::Homes::first_node});
+                    memory.seal(self);
+                    if (memory.node().id() == 1) {
+                        { const auto one = memory.touch(self, {reading(bytes, 0, 1)}); }
+                        requests[0] = memory.counts().requests;
+                        // The next three are here, or come.
+                        { const auto next = memory.touch(self, {reading(bytes, memory.page_bytes(), 1)}); }
+                        requests[1] = memory.counts().requests;
+                        { const auto all = memory.touch(self, {reading(bytes, 0, bytes.count)}); }
+                        requests[2] = memory.counts().requests;
+                    }
+                    memory.barrier(self);
+                },
+                settings);
+            EXPECT_THAT(requests, testing::ElementsAre(4, 4, 8)) << kind.name;
+        }
+    }
+}
+
 /// Paper of HyFi, section 3.3.
 TEST_P(PageRequests, AreMadeOnceHoweverManyStrandsFault) {
     struct {

@@ -95,7 +95,7 @@ void Pages::acquire(Faulter& faulter, PageId id, Access wanted, Keep keep) {
         if (here) return;
         if (ask != Access::none) {
             send_request(*faulter.worker, {id, node().id(), ask, protocol_->epoch()});
-            if (prefetch_ != 0) prefetch_after(*faulter.worker, id, wanted);
+            prefetch_after(*faulter.worker, id, wanted);
         }
         held = wait_for(faulter, id, wait);
     }
@@ -208,21 +208,23 @@ bool PageWait::withdraw(runtime::Waiter& /*waiter*/) {
     return false;
 }
 
-void Pages::ask(Worker& worker, PageId id, Access wanted) {
+bool Pages::ask(Worker& worker, PageId id, Access wanted) {
     Page& page = at(id);
     Charges charges;
     Access ask = Access::none;
     {
         const SpinLock::Guard guard(page.lock);
-        if (page.access >= wanted || page.asked != Access::none) return;
+        if (page.access >= wanted || page.asked != Access::none) return false;
         if (!protocol_->grant_here(id, page, wanted, charges)) ask = page.asked = protocol_->asks_for(wanted);
     }
     charge(worker, charges);
-    if (ask == Access::none) return;
+    if (ask == Access::none) return false;
     send_request(worker, {id, node().id(), ask, protocol_->epoch()});
+    return true;
 }
 
 void Pages::prefetch_after(Worker& worker, PageId id, Access wanted) {
+    if (prefetch_ == 0) return;
     const Array* const array = arrays().of_page(id);
     if (!array) return;
     const PageId end = std::min(array->first_page + array->pages, id + 1 + prefetch_);

@@ -62,8 +62,10 @@ public:
     bool pin_held(runtime::Worker& worker, PageId id, Access wanted);
     void unhold(runtime::Worker& worker, PageId id);
     void unpin(runtime::Worker& worker, PageId id);
-    /// Asks for the page if it may not be accessed so, and does not wait.
-    void ask(runtime::Worker& worker, PageId id, Access wanted);
+    /// Asks for the page if it may not be accessed so, and does not wait. Returns whether a request was sent.
+    bool ask(runtime::Worker& worker, PageId id, Access wanted);
+    /// Asks for the pages after one that was asked for.
+    void prefetch_after(runtime::Worker& worker, PageId id, Access wanted);
     void count_fault(runtime::Worker& worker, PageId id, Access wanted);
     /// Pins what the ranges touch without a lock, if it may be accessed so. Null: it may not, or that takes
     /// locks, or a range is outside the memory.
@@ -162,7 +164,6 @@ private:
         return page.first && page.deferred.empty() && page.asked == Access::none ? take_waiters(page)
                                                                                  : nullptr;
     }
-    void prefetch_after(runtime::Worker& worker, PageId id, Access wanted);
     void send(runtime::Context& caller, Answer answer);
     void send_again(runtime::Context& caller, const Demand& demand);
     bool wait_for(Faulter& faulter, PageId id, PageWait& wait);

@@ -173,11 +173,14 @@ void SharedMemory::wait_for(Checkout& checkout, std::span<const Range> ranges) {
     faulter.gives_way = !by_hardware() && !pages.has_checkouts(faulter.worker->id.core);
     if (by_hardware() || !pin_at_once(pages, *faulter.worker, needs)) {
         if (before_fault_) before_fault_(*faulter.worker);
+        std::vector<Need> asked;
         for (const Need& need : needs) {
             if (!by_hardware() && pages.lacks(need.page, need.access))
                 pages.count_fault(*faulter.worker, need.page, need.access);
-            pages.ask(*faulter.worker, need.page, need.access);
+            if (pages.ask(*faulter.worker, need.page, need.access)) asked.push_back(need);
         }
+        // What is touched is asked for first, with its own access.
+        for (const Need& need : asked) pages.prefetch_after(*faulter.worker, need.page, need.access);
         if (by_hardware()) {
             for (const Need& need : needs)
                 pages.acquire(faulter, need.page, need.access, Pages::Keep::nothing);
