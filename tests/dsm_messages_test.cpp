@@ -72,7 +72,7 @@ struct Malformed {
 };
 
 std::vector<Malformed> malformed() {
-    const Request request{0, 1, Access::read, 0};
+    const Request request{0, 1, Access::read, Access::read, 0};
     const Demand demand{0, 1, Demand::Kind::copy, 0, 0};
     const Grant grant{0, Access::read, 0, 0, 0};
     const auto changed = [](auto value, const auto& change) {
@@ -90,6 +90,8 @@ std::vector<Malformed> malformed() {
         {"dsm.request", changed(request, [](auto& r) { r.access = Access{9}; }),
          "it is no request for a page"},
         {"dsm.request", changed(request, [](auto& r) { r.access = Access::none; }), "it is no request"},
+        {"dsm.request", changed(request, [](auto& r) { r.wanted = Access{9}; }), "it is no request"},
+        {"dsm.request", changed(request, [](auto& r) { r.wanted = Access::none; }), "it is no request"},
         {"dsm.demand", bytes_with('x'), "it is too short"},
         {"dsm.demand", changed(demand, [](auto& d) { d.page = 4; }), "page 4 of a shared memory of 4 pages"},
         {"dsm.demand", changed(demand, [](auto& d) { d.requester = 3; }), "it names a node that is none"},

@@ -311,6 +311,33 @@ TEST_P(Pages, WrittenByTwoNodesBetweenBarriersAreReported) {
     EXPECT_GT(result.sharing.arrays[1].counts.fetches, 0U);
 }
 
+/// Also where a protocol lets each reader have the only copy.
+TEST_P(Pages, ThatAreReadOnlyAfterABarrierAreNotReported) {
+    for (const dsm::ProtocolKind& kind : dsm::protocols()) {
+        runtime::SharedPages settings;
+        settings.protocol = kind.name;
+        const auto result = run(
+            3, 1,
+            [](Strand& self, SharedMemory& memory) {
+                const auto words = memory.allocate<std::uint64_t>("words", 2048);
+                memory.seal(self);
+                if (self.worker().id.node == 0) {
+                    const auto checkout = memory.touch(self, {writing(words, 0, words.count)});
+                    for (std::uint64_t i = 0; i < words.count; ++i) memory.at(words)[i] = i;
+                }
+                memory.barrier(self);
+                {
+                    const auto checkout = memory.touch(self, {reading(words, 0, words.count)});
+                    EXPECT_EQ(memory.at(words)[words.count - 1], words.count - 1);
+                }
+                memory.barrier(self);
+            },
+            settings);
+        EXPECT_GT(result.total.pages_moved, 0U) << kind.name;
+        EXPECT_TRUE(result.sharing.pages.empty()) << kind.name;
+    }
+}
+
 class WrongUse : public testing::Test {
 protected:
     static std::string error_of(const MainOnEachNode::Main& main, const runtime::SharedPages& settings = {}) {

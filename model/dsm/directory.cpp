@@ -63,7 +63,7 @@ void DirectoryProtocol::on_request(const Request& request) {
         home_of(page).requested = true;
     }
     Home& home = *page.home;
-    home.note_use(request.from, request.access == Access::write, request.epoch);
+    home.note_use(request.from, request.wanted == Access::write, request.epoch);
     home.queue.push_back(request);
     begin_next(home);
 }

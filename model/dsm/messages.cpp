@@ -41,6 +41,10 @@ bool is_access(Access access) {
     return access <= Access::write;
 }
 
+bool permits_something(Access access) {
+    return is_access(access) && access != Access::none;
+}
+
 /// Of nodes that acknowledge. A requester never waits for all nodes, because it is one.
 void expect_acks(const Pages& pages, std::int64_t acks, std::int64_t least) {
     if (acks < least || acks >= pages.node().topology().nodes)
@@ -63,7 +67,7 @@ const Handler request_handler("dsm.request", Handler::Kind::work, [](Node& node,
     Pages& pages = pages_of(node);
     const auto request = value_in<Request>(message);
     expect_home(pages, request.page);
-    if (request.from != from || !is_access(request.access) || request.access == Access::none)
+    if (request.from != from || !permits_something(request.access) || !permits_something(request.wanted))
         throw MalformedMessage("it is no request for a page");
     pages.protocol().on_request(request);
 });

@@ -26,7 +26,8 @@ struct Request {
     PageId page = 0;
     NodeId from = 0;
     Access access = Access::none;
-    std::uint32_t epoch = 0;  ///< of the requester
+    Access wanted = Access::none;  ///< by the program: the protocol may ask for more, or for less
+    std::uint32_t epoch = 0;       ///< of the requester
 };
 
 /// What the home of a page asks of a node that has it.

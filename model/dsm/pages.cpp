@@ -94,7 +94,7 @@ void Pages::acquire(Faulter& faulter, PageId id, Access wanted, Keep keep) {
         if (!left.empty()) ask_again(*faulter.worker, left);
         if (here) return;
         if (ask != Access::none) {
-            send_request(*faulter.worker, {id, node().id(), ask, protocol_->epoch()});
+            send_request(*faulter.worker, {id, node().id(), ask, wanted, protocol_->epoch()});
             prefetch_after(*faulter.worker, id, wanted);
         }
         held = wait_for(faulter, id, wait);
@@ -219,7 +219,7 @@ bool Pages::ask(Worker& worker, PageId id, Access wanted) {
     }
     charge(worker, charges);
     if (ask == Access::none) return false;
-    send_request(worker, {id, node().id(), ask, protocol_->epoch()});
+    send_request(worker, {id, node().id(), ask, wanted, protocol_->epoch()});
     return true;
 }
 
