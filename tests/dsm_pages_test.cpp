@@ -182,6 +182,32 @@ TEST(Nested, CheckoutsOfAPageThatAnotherNodeWantsGoOn) {
 }
 #endif
 
+/// A layout that names the node where pages begin holds for each placement.
+TEST_P(Pages, BeginAtTheNodeThatTheLayoutNames) {
+    using Placement = runtime::SharedPages::Placement;
+    for (const dsm::ProtocolKind& kind : dsm::protocols()) {
+        for (const Placement placement : {Placement::block, Placement::cyclic, Placement::first}) {
+            runtime::SharedPages settings;
+            settings.protocol = kind.name;
+            settings.placement = placement;
+            const auto result = run(
+                2, 1,
+                [](Strand& self, SharedMemory& memory) {
+                    const auto words =
+                        memory.allocate<std::uint64_t>("words", 2048, {.homes = dsm::Homes::first_node});
+                    memory.seal(self);
+                    if (memory.node().id() == 1) {
+                        const auto checkout = memory.touch(self, {reading(words, 0, words.count)});
+                        EXPECT_EQ(memory.at(words)[2047], 0U);
+                    }
+                    memory.barrier(self);
+                },
+                settings);
+            EXPECT_EQ(result.total.pages_moved, 4U) << kind.name;
+        }
+    }
+}
+
 /// Some processors do not tell whether an access writes.
 TEST_P(Pages, MayBeWrittenAfterASecondFaultOfAnyKind) {
     runtime::SharedPages settings;
@@ -421,6 +447,16 @@ TEST(ArrayHomes, AreWhereTheLayoutSays) {
     EXPECT_THAT(homes_of(arrays_with(dsm::Homes::first_node)), testing::Each(0));
     EXPECT_THAT(homes_of(arrays_with(dsm::Homes::cyclic_rows)),
                 ElementsAre(0, 0, 1, 1, 2, 2, 0, 0, 1, 1, 2, 2));
+    // With `placement: first` too, if the layout names a node.
+    for (const auto placement :
+         {runtime::SharedPages::Placement::block, runtime::SharedPages::Placement::first}) {
+        dsm::Arrays arrays(4096, 3, placement);
+        for (const auto homes : {dsm::Homes::as_set, dsm::Homes::first_node, dsm::Homes::cyclic_rows})
+            arrays.add("one", 512, sizeof(double), alignof(double), {.homes = homes});
+        EXPECT_EQ(arrays.begins_at_home(0), placement != runtime::SharedPages::Placement::first);
+        EXPECT_TRUE(arrays.begins_at_home(1));
+        EXPECT_TRUE(arrays.begins_at_home(2));
+    }
     // Nodes that disagree are refused.
     EXPECT_NE(arrays_with(dsm::Homes::as_set).digest(), arrays_with(dsm::Homes::first_node).digest());
 }

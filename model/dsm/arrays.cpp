@@ -81,6 +81,13 @@ NodeId Arrays::home(PageId page) const {
     return static_cast<NodeId>(place % nodes_);
 }
 
+/// A layout that names homes names where pages begin.
+bool Arrays::begins_at_home(PageId page) const {
+    if (placement_ != runtime::SharedPages::Placement::first) return true;
+    const Array* const array = of_page(page);
+    return array && array->homes != Homes::as_set;
+}
+
 Arrays::Rows Arrays::rows(PageId page) const {
     const Array* const array = of_page(page);
     if (!array) return {};

@@ -74,6 +74,8 @@ public:
     };
     Rows rows(PageId page) const;
     NodeId home(PageId page) const;
+    /// Else the first node that touches it has it first, as zeros.
+    bool begins_at_home(PageId page) const;
     /// "page 3 of old (rows 4 to 6)": for messages.
     std::string describe(PageId page) const;
 

@@ -27,11 +27,11 @@ void Home::note_use(NodeId node, bool writes, std::uint32_t epoch) {
 }
 
 /// Under the page's lock.
-Home& DirectoryProtocol::home_of(Page& page) {
+Home& DirectoryProtocol::home_of(PageId id, Page& page) {
     auto& home = page.home;
     if (!home) {
         home = std::make_unique<Home>();
-        if (pages_.begins_at_home()) {
+        if (pages_.arrays().begins_at_home(id)) {
             home->owner = pages_.node().id();
             home->copies = {home->owner};
         }
@@ -44,7 +44,7 @@ Home& DirectoryProtocol::home_of(Page& page) {
 bool DirectoryProtocol::grant_here(PageId id, Page& page, Access wanted, Charges& charges) {
     const NodeId self = pages_.node().id();
     if (pages_.arrays().home(id) != self) return false;
-    Home& home = home_of(page);
+    Home& home = home_of(id, page);
     const auto is_other = [&](NodeId node) { return node != self; };
     if (home.requested || (home.owner != Home::none && is_other(home.owner)) ||
         std::ranges::any_of(home.copies, is_other))
@@ -60,7 +60,7 @@ void DirectoryProtocol::on_request(const Request& request) {
     Page& page = pages_.at(request.page);
     {
         const runtime::SpinLock::Guard guard(page.lock);
-        home_of(page).requested = true;
+        home_of(request.page, page).requested = true;
     }
     Home& home = *page.home;
     home.note_use(request.from, request.wanted == Access::write, request.epoch);

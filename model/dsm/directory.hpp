@@ -38,7 +38,7 @@ protected:
     std::atomic<std::uint32_t> epoch_{0};  ///< barriers so far
 
 private:
-    Home& home_of(Page& page);
+    Home& home_of(PageId id, Page& page);
     void begin_next(Home& home);
 };
 

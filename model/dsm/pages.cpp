@@ -18,14 +18,13 @@ using runtime::SpinLock;
 using runtime::Worker;
 
 Pages::Pages(SharedMemory& memory, std::unique_ptr<runtime::MemoryView> view, std::size_t group,
-             std::uint32_t prefetch, bool begins_at_home)
+             std::uint32_t prefetch)
     : memory_(memory),
       view_(std::move(view)),
       group_(group),
       page_bytes_(group * view_->page_bytes()),
       page_shift_(std::has_single_bit(page_bytes_) ? std::countr_zero(page_bytes_) : 0),
       prefetch_(prefetch),
-      begins_at_home_(begins_at_home),
       table_(memory.arrays().pages()),
       checkouts_(memory.node().cores()),
       outstanding_(memory.node().cores()),

@@ -40,7 +40,7 @@ struct Faulter {
 class Pages {
 public:
     Pages(SharedMemory& memory, std::unique_ptr<runtime::MemoryView> view, std::size_t group,
-          std::uint32_t prefetch, bool begins_at_home);
+          std::uint32_t prefetch);
     Pages(const Pages&) = delete;
     Pages& operator=(const Pages&) = delete;
 
@@ -87,7 +87,6 @@ public:
     Page& at(PageId id) { return table_.at(id); }
     PageTable& table() { return table_; }
     Protocol& protocol() { return *protocol_; }
-    bool begins_at_home() const { return begins_at_home_; }
     std::size_t page_bytes() const { return page_bytes_; }
     PageId page_of(std::uint64_t offset) const {
         return page_shift_ != 0 ? offset >> page_shift_ : offset / page_bytes_;
@@ -176,7 +175,6 @@ private:
     std::size_t page_bytes_;  ///< of ours
     int page_shift_;          ///< their logarithm; 0: they are no power of two
     std::uint32_t prefetch_;
-    bool begins_at_home_;
     PageTable table_;
     Checkouts checkouts_;
     std::vector<std::atomic<std::uint32_t>> outstanding_;  ///< of each processor

@@ -51,8 +51,7 @@ void SharedMemory::seal(const Caller& caller) {
     const runtime::ViewOptions options{std::max(arrays_.bytes(), std::uint64_t{unit_bytes(settings)}),
                                        settings.page_bytes, settings.trigger};
     auto view = node_.backend().make_view(node_.id(), options, *this);
-    made_ = std::make_unique<Pages>(*this, std::move(view), settings.group, settings.prefetch,
-                                    settings.placement != SharedPages::Placement::first);
+    made_ = std::make_unique<Pages>(*this, std::move(view), settings.group, settings.prefetch);
     made_->use(make_protocol(settings.protocol, *made_));
     team_ = std::make_unique<runtime::Team>(node_, team_number, 1, node_.topology().nodes,
                                             runtime::Team::Shape::tournament);
