@@ -47,6 +47,41 @@ TEST(FaultsInTurn, FetchThePagesOfOneInstructionTogetherHoweverLongAFaultTakes) 
         EXPECT_TRUE(together) << fault.count() << " us";
     }
 }
+
+/// A strand that names its worker waits as a strand all the same, and goes on with another one.
+TEST(Touches, EndOnTheWorkerThatTheStrandHasComeTo) {
+    runtime::Schedule schedule;
+    schedule.memory.trigger = runtime::Trigger::checked;
+    std::vector<CoreId> workers;
+    std::vector<bool> checked_out;
+    run_mains(sim_world(true), 2, 2, schedule, [&](Strand& self, SharedMemory& memory) {
+        const auto word = memory.allocate<std::uint64_t>("word", 1, {.homes = dsm::Homes::first_node});
+        memory.seal(self);
+        if (memory.node().id() == 1) {
+            runtime::Event done;
+            Strand::start(self.worker(), [&](Strand& toucher) {
+                const CoreId core = toucher.worker().id.core;
+                Strand::start(toucher.worker(),
+                              [](Strand& other) { other.worker().charge(std::chrono::milliseconds(1)); },
+                              {"a strand that keeps the worker", core});
+                workers.push_back(core);
+                {
+                    const auto checkout =
+                        memory.touch(Caller(toucher.worker(), toucher.head()), {writing(word, 0, 1)});
+                    *memory.at(word) = 1;
+                }
+                workers.push_back(toucher.worker().id.core);
+                for (const CoreId each : {0, 1}) checked_out.push_back(memory.pages().has_checkouts(each));
+                done.complete(memory.node(), toucher.worker());
+            });
+            self.wait(done);
+        }
+        memory.barrier(Caller(self.worker(), self.head()));
+    });
+    ASSERT_EQ(workers.size(), 2U);
+    EXPECT_NE(workers[0], workers[1]) << "else this tests nothing";
+    EXPECT_THAT(checked_out, testing::Each(false));
+}
 #endif
 
 }  // namespace

@@ -149,10 +149,17 @@ void pin_one_by_one(Pages& pages, Faulter& faulter, std::span<const Need> needs)
 
 }  // namespace
 
+/// The same caller. A strand may be on another worker after it has waited, so it is named instead of its
+/// worker.
+Caller SharedMemory::that_may_wait(const Caller& caller) {
+    runtime::Strand* const strand = caller.strand();
+    return strand ? Caller(*strand) : caller;
+}
+
 Checkout SharedMemory::touch(const Caller& caller, std::span<const Range> ranges) {
     if (Checkouts::Slot* const slot = by_hardware() ? nullptr : made_->check_out(caller.worker(), ranges))
         return {*this, caller, slot};
-    Checkout checkout(*this, caller);
+    Checkout checkout(*this, that_may_wait(caller));
     wait_for(checkout, ranges);
     return checkout;
 }

@@ -161,17 +161,19 @@ public:
     /// Called once on each node when its strands and tasks have come to a point: returns when all nodes have.
     /// What was written before is read after. Throws Error if a Checkout is held.
     void barrier(const runtime::Caller& caller) {
-        release(caller);
-        team().barrier(caller);
-        acquire(caller);
+        const runtime::Caller self = that_may_wait(caller);
+        release(self);
+        team().barrier(self);
+        acquire(self);
     }
     /// The same, with a reduction (Team::all_reduce). The nodes combine in a fixed order.
     template <class T, class Combine>
     T all_reduce(const runtime::Caller& caller, const T& value, Combine combine) {
         const T mine = value;  // read while this memory is the caller's
-        release(caller);
-        T result = team().all_reduce(caller, 0, mine, combine);
-        acquire(caller);
+        const runtime::Caller self = that_may_wait(caller);
+        release(self);
+        T result = team().all_reduce(self, 0, mine, combine);
+        acquire(self);
         return result;
     }
 
@@ -202,6 +204,7 @@ private:
     friend class Checkout;
 
     std::byte* begin() const;
+    static runtime::Caller that_may_wait(const runtime::Caller& caller);
     void wait_for(Checkout& checkout, std::span<const Range> ranges);
     runtime::Team& team();
     void release(const runtime::Caller& caller);
