@@ -361,11 +361,12 @@ TEST_P(Phases, RefuseAPoolThatIsNotThere) {
 /// Nodes of odd number do something else.
 class Apart : public TestProgram {
 public:
-    enum class How { phases, decision, end, filament, sequence, closed, pools, none_at_once };
+    enum class How { phases, decision, end, filament, creation, sequence, closed, pools, none_at_once };
     explicit Apart(How how) : how_(how) {}
 
     void body(Processor& self) {
         if (how_ == How::filament) self.filaments().barrier();
+        if (how_ == How::creation) self.filaments().create_filament(*pool_);
     }
     void other(Processor&) {}
     PostPhase again(Filaments& fil) {
@@ -375,6 +376,7 @@ public:
         const bool odd = fil.my_node() % 2 == 1;
         auto& phase = fil.create_phase<&Apart::body, &Apart::again>(*this);
         auto& pool = fil.create_pool_array(phase, 2)[0];
+        pool_ = &pool;
         fil.create_filament(pool);
         if (how_ == How::sequence) fil.repeat_in_sequence(fil.create_phase<&Apart::body>(*this));
         if (how_ == How::phases && odd) fil.create_phase<&Apart::other>(*this);
@@ -387,6 +389,7 @@ public:
 
 private:
     How how_;
+    Pool<& Apart::body>* pool_ = nullptr;
     int executions_ = 0;
 };
 
@@ -408,6 +411,10 @@ TEST_P(Phases, RefuseAFilamentThatDoesWhatTheMainProgramDoes) {
     EXPECT_THAT(
         error_of<Apart>(1, failing_cores(), Apart::How::filament),
         HasSubstr("on node 0 the main program comes to a barrier while filaments of phase body run; do "
+                  "that in the main program"));
+    EXPECT_THAT(
+        error_of<Apart>(1, failing_cores(), Apart::How::creation),
+        HasSubstr("on node 0 the main program creates a filament while filaments of phase body run; do "
                   "that in the main program"));
 }
 

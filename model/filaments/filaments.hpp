@@ -85,11 +85,12 @@ public:
         return array;
     }
 
-    /// Throws Error beyond the pool's capacity, with phase, pool and node.
+    /// Throws Error beyond the pool's capacity, with phase, pool and node, and in a filament.
     template <auto code, class... Given>
     void create_filament(Pool<code>& pool, Given&&... arguments) {
         static_assert(sizeof...(Given) == FilamentCode<code>::arity,
                       "a filament gets one value for each argument of its function");
+        expect_between_phases("creates a filament");
         pool.create(detail::plain_values<typename FilamentCode<code>::Arguments>(
             std::index_sequence_for<Given...>{}, std::forward<Given>(arguments)...));
     }
