@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include "tests/filaments_testing.hpp"
 
@@ -208,6 +209,39 @@ TEST_P(Reductions, LoseNothingWhereAFilamentIsLeftInBetween) {
     const NodeId count = nodes(2);
     run<Interrupted>(count, 2, notes);
     EXPECT_EQ(notes.take(), std::vector<int>(count, static_cast<int>(24 * count)));
+}
+
+/// Variables that the main program makes and ends between phases.
+class MadeLate : public TestProgram {
+public:
+    explicit MadeLate(Notes<int>& notes) : notes_(notes) {}
+
+    void count(Processor& self, int i) { self.value(*sum_) += i; }
+    void main(Filaments& fil) override {
+        for (int round = 1; round <= 2; ++round) {
+            sum_.emplace(*this, "sum");
+            auto& phase = fil.create_phase<&MadeLate::count>(*this);
+            auto& pools = fil.create_pool_array(phase, 1);
+            for (std::size_t pool = 0; pool < pools.size(); ++pool) fil.create_filament(pools[pool], round);
+            fil.start();
+            notes_.add(fil.reduce(*sum_, add));
+        }
+        sum_.reset();
+        auto& last = fil.create_phase<&MadeLate::nothing>(*this);
+        fil.create_filament(fil.create_pool_array(last, 1)[0]);
+        fil.start();
+    }
+    void nothing(Processor&) {}
+
+private:
+    Notes<int>& notes_;
+    std::optional<Reduction<int>> sum_;
+};
+
+TEST_P(Reductions, MayBeMadeByTheMainProgram) {
+    Notes<int> notes;
+    run<MadeLate>(1, 2, notes);
+    EXPECT_EQ(notes.take(), (std::vector{2, 4}));
 }
 
 /// Asks for a value, or reduces it, at the wrong time.

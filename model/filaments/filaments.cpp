@@ -137,12 +137,12 @@ NodeId Filaments::nodes() const {
     return node_.topology().nodes;
 }
 
-void Filaments::run(runtime::Worker& worker, const ReductionOwner& reductions, Main main) {
+void Filaments::run(runtime::Worker& worker, const ReductionOwner& owner, Main main) {
     HEDDLE_ASSERT(worker.id.core == 0 && processors_.empty());
     node_.expect_same_nodes("filaments need");
     const bool charges = !node_.topology().gates_open;
     for (CoreId core = 0; core < node_.cores(); ++core) processors_.emplace_back(node_.worker(core), charges);
-    reductions_ = reductions.reductions();
+    owner_ = &owner;
     rounds_ = std::make_unique<Rounds>(memory_, this, &refuse_apart);
     // Filthreads are pinned, so what their processors have not charged yet is their own.
     memory_.before_fault([this](runtime::Worker& faulting) {
@@ -232,7 +232,7 @@ PostPhase Filaments::execute(PhaseBase& phase) {
 }
 
 void Filaments::execute_pools(PhaseBase& phase) {
-    for (ReductionBase* const reduction : reductions_)
+    for (ReductionBase* const reduction : owner_->reductions())
         reduction->begin_phase(processors(), std::max<std::size_t>(1, phase.pools_most()));
     phase.put_in_order();
     std::size_t pools = 0;

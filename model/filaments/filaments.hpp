@@ -37,7 +37,7 @@ public:
 
     /// Runs `main` as the node's main program, once. The caller is the node's worker 0. Every node of the run
     /// does so, and their main programs start the same phases.
-    void run(runtime::Worker& worker, const ReductionOwner& reductions, Main main);
+    void run(runtime::Worker& worker, const ReductionOwner& owner, Main main);
 
     // --- the machine (filMyNode, filNumNodes, filNumProcessors)
     NodeId my_node() const;
@@ -166,8 +166,8 @@ private:
     std::unique_ptr<Rounds> rounds_;       ///< from `run` on
     std::deque<DeclaredWork> processors_;  // what is in it does not move
     Main main_program_;
-    std::vector<ReductionBase*> reductions_;
-    runtime::Strand* main_ = nullptr;  ///< the main program's
+    const ReductionOwner* owner_ = nullptr;  ///< from `run` on; the main program may make more variables
+    runtime::Strand* main_ = nullptr;        ///< the main program's
 
     std::vector<std::unique_ptr<PhaseBase>> phases_;
     std::vector<std::vector<PhaseBase*>> sequences_;  ///< not started yet

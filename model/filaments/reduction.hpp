@@ -42,10 +42,29 @@ inline constexpr Max max;
 inline constexpr Min min;
 // NOLINTEND(readability-identifier-naming)
 
+class ReductionBase;
+
+/// The reduction variables of a program, which outlives them. A filament must neither make nor end one.
+class ReductionOwner {
+public:
+    const std::vector<ReductionBase*>& reductions() const { return reductions_; }
+
+protected:
+    ReductionOwner() = default;
+    ~ReductionOwner() = default;
+
+private:
+    friend class ReductionBase;
+
+    std::vector<ReductionBase*> reductions_;
+};
+
 class ReductionBase {
 public:
-    explicit ReductionBase(std::string_view name) : name_(name) {}
-    virtual ~ReductionBase() = default;
+    ReductionBase(ReductionOwner& owner, std::string_view name) : owner_(owner), name_(name) {
+        owner_.reductions_.push_back(this);
+    }
+    virtual ~ReductionBase() { std::erase(owner_.reductions_, this); }
     ReductionBase(const ReductionBase&) = delete;
     ReductionBase& operator=(const ReductionBase&) = delete;
 
@@ -57,23 +76,8 @@ public:
     virtual void begin_phase(CoreId processors, std::size_t pools) = 0;
 
 private:
+    ReductionOwner& owner_;
     std::string_view name_;
-};
-
-/// The reduction variables of a program.
-class ReductionOwner {
-public:
-    const std::vector<ReductionBase*>& reductions() const { return reductions_; }
-
-protected:
-    ReductionOwner() = default;
-    ~ReductionOwner() = default;
-
-private:
-    template <class T>
-    friend class Reduction;
-
-    std::vector<ReductionBase*> reductions_;
 };
 
 template <class T>
@@ -84,9 +88,7 @@ class Reduction final : public ReductionBase {
 public:
     /// `initial`: neutral for the operation that will combine the copies, such as 0 for `add`.
     Reduction(ReductionOwner& owner, std::string_view name, const T& initial = T{})
-        : ReductionBase(name), value_(initial), initial_(initial) {
-        owner.reductions_.push_back(this);
-    }
+        : ReductionBase(owner, name), value_(initial), initial_(initial) {}
 
     void begin_phase(CoreId processors, std::size_t pools) override {
         if (pools > pools_) {
