@@ -82,6 +82,30 @@ TEST(Touches, EndOnTheWorkerThatTheStrandHasComeTo) {
     EXPECT_NE(workers[0], workers[1]) << "else this tests nothing";
     EXPECT_THAT(checked_out, testing::Each(false));
 }
+
+/// A task keeps its worker while it waits for a page, which sleeps.
+TEST(Touches, OfATaskDoNotCountAsBusyWhileItWaits) {
+    runtime::Schedule schedule;
+    schedule.memory.trigger = runtime::Trigger::checked;
+    Time waited{};
+    const auto result = run_mains(sim_world(true), 2, 1, schedule, [&](Strand& self, SharedMemory& memory) {
+        const auto word = memory.allocate<std::uint64_t>("word", 1);
+        memory.seal(self);
+        Worker& worker = self.worker();
+        if (memory.node().id() == 0) {
+            const auto checkout = memory.touch(self, {writing(word, 0, 1)});
+            worker.charge(std::chrono::milliseconds(10));
+        } else {
+            worker.charge(std::chrono::milliseconds(1));
+            const Time begin = worker.backend->now(worker);
+            const auto checkout = memory.touch(Caller(worker, nullptr), {reading(word, 0, 1)});
+            waited = worker.backend->now(worker) - begin;
+        }
+        memory.barrier(self);
+    });
+    EXPECT_GT(waited, std::chrono::milliseconds(8));
+    EXPECT_LT(to_seconds(result.total.busy), 0.015);
+}
 #endif
 
 }  // namespace

@@ -365,7 +365,9 @@ bool Worker::wait_idly(Waitable& waitable) {
         if (waiter.woken()) break;
         comes = !(node_.ended_early() && waitable.withdraw(waiter));
         if (!comes) break;
+        const Time begin = backend->now(*this);
         backend->park(*this, never);
+        busy_ -= backend->recent(*this) - begin;
     }
     deque_.of_worker().waits_idly.store(false, std::memory_order_relaxed);
     enter_now(before);
