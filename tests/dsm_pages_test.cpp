@@ -311,59 +311,6 @@ TEST_P(Pages, OfOneInstructionComeTogether) {
 }
 #endif
 
-/// A page of which two nodes write a half each is reported with its rows.
-TEST_P(Pages, WrittenByTwoNodesBetweenBarriersAreReported) {
-    const auto result = run(2, 1, [](Strand& self, SharedMemory& memory) {
-        const NodeId node = self.worker().id.node;
-        const auto grid = memory.allocate<std::uint64_t>("grid", 1024, {.row = 128});
-        memory.seal(self);
-        for (int round = 0; round < 3; ++round) {
-            {
-                const auto checkout = memory.touch(self, {writing(grid, node * 128, 128)});
-                memory.at(grid)[node * 128] = 1;
-            }
-            memory.barrier(self);
-        }
-    });
-    ASSERT_EQ(result.sharing.pages.size(), 1U);
-    const runtime::PageSharing& page = result.sharing.pages.front();
-    EXPECT_EQ(page.array, "grid");
-    EXPECT_EQ(page.page, 0U);
-    EXPECT_EQ(page.first_row, 0U);
-    EXPECT_EQ(page.last_row, 3U);
-    EXPECT_EQ(page.nodes, (std::vector<NodeId>{0, 1}));
-    EXPECT_GE(page.intervals, 1U);
-    ASSERT_EQ(result.sharing.arrays.size(), 2U);
-    EXPECT_GT(result.sharing.arrays[1].counts.fetches, 0U);
-}
-
-/// Also where a protocol lets each reader have the only copy.
-TEST_P(Pages, ThatAreReadOnlyAfterABarrierAreNotReported) {
-    for (const dsm::ProtocolKind& kind : dsm::protocols()) {
-        runtime::SharedPages settings;
-        settings.protocol = kind.name;
-        const auto result = run(
-            3, 1,
-            [](Strand& self, SharedMemory& memory) {
-                const auto words = memory.allocate<std::uint64_t>("words", 2048);
-                memory.seal(self);
-                if (self.worker().id.node == 0) {
-                    const auto checkout = memory.touch(self, {writing(words, 0, words.count)});
-                    for (std::uint64_t i = 0; i < words.count; ++i) memory.at(words)[i] = i;
-                }
-                memory.barrier(self);
-                {
-                    const auto checkout = memory.touch(self, {reading(words, 0, words.count)});
-                    EXPECT_EQ(memory.at(words)[words.count - 1], words.count - 1);
-                }
-                memory.barrier(self);
-            },
-            settings);
-        EXPECT_GT(result.total.pages_moved, 0U) << kind.name;
-        EXPECT_TRUE(result.sharing.pages.empty()) << kind.name;
-    }
-}
-
 class WrongUse : public testing::Test {
 protected:
     static std::string error_of(const MainOnEachNode::Main& main, const runtime::SharedPages& settings = {}) {

@@ -45,6 +45,13 @@ void Pages::set_access(PageId id, Page& page, Access access, Charges& charges) {
     open(id, page);
 }
 
+void Pages::give_up(PageId id, Page& page, Charges& charges) {
+    if (page.access == Access::none) return;
+    set_access(id, page, Access::none, charges);
+    count(invalidations_, 1);
+    count(of_array(id).invalidations, 1);
+}
+
 void Pages::charge(Context& context, const Charges& charges) {
     const Overheads& costs = *context.costs;
     const Time cost = costs.page_protect * charges.protects + costs.page_fill * charges.fills +

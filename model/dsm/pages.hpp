@@ -101,10 +101,8 @@ public:
     void send_done(runtime::Context& caller, NodeId to, PageId page);
     void send_request(runtime::Context& caller, const Request& request);
     void send_notice(runtime::Context& caller, NodeId to, runtime::Bytes notice);
-    void count_invalidation(PageId id) {
-        invalidations_.fetch_add(1, std::memory_order_relaxed);
-        count(of_array(id).invalidations, 1);
-    }
+    /// Nothing is permitted any more. Counts an invalidation if something was. Under the page's lock.
+    void give_up(PageId id, Page& page, Charges& charges);
     void count_moved(std::uint64_t pages, std::uint64_t bytes) {
         pages_moved_.fetch_add(pages, std::memory_order_relaxed);
         page_bytes_moved_.fetch_add(bytes, std::memory_order_relaxed);

@@ -112,9 +112,7 @@ public:
         for (const PageId id : noticed) {
             Page& page = pages_.at(id);
             const SpinLock::Guard guard(page.lock);
-            if (page.access == Access::none) continue;
-            pages_.set_access(id, page, Access::none, charges);
-            pages_.count_invalidation(id);
+            pages_.give_up(id, page, charges);
         }
         pages_.charge(caller.worker(), charges);
     }

@@ -51,9 +51,7 @@ public:
         for (const PageId id : copies) {
             Page& page = pages_.at(id);
             const runtime::SpinLock::Guard guard(page.lock);
-            if (page.access != Access::read) continue;
-            pages_.set_access(id, page, Access::none, charges);
-            pages_.count_invalidation(id);
+            if (page.access == Access::read) pages_.give_up(id, page, charges);
         }
         pages_.charge(caller.worker(), charges);
     }

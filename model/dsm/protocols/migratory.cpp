@@ -15,8 +15,7 @@ public:
     Access asks_for(Access /*wanted*/) const override { return Access::write; }
 
     bool give(const Demand& demand, Page& page, Grant& grant, Charges& charges) override {
-        if (page.access != Access::none) pages_.set_access(demand.page, page, Access::none, charges);
-        pages_.count_invalidation(demand.page);
+        pages_.give_up(demand.page, page, charges);
         grant.access = Access::write;
         return true;
     }

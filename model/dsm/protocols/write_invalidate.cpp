@@ -20,8 +20,7 @@ public:
             if (page.access == Access::write) pages_.set_access(demand.page, page, Access::read, charges);
             return true;
         }
-        if (page.access != Access::none) pages_.set_access(demand.page, page, Access::none, charges);
-        pages_.count_invalidation(demand.page);
+        pages_.give_up(demand.page, page, charges);
         if (demand.kind == Demand::Kind::drop) {
             grant.acks = -1;
             return false;

@@ -1,0 +1,110 @@
+// Tests what a run counts and reports of shared memory: copies that were given up, and falsely shared pages.
+#include <gmock/gmock.h>
+
+#include <array>
+
+#include "model/dsm/protocol.hpp"
+#include "tests/dsm_testing.hpp"
+
+namespace heddle::testing_dsm {
+namespace {
+
+class PageReports : public testing::TestWithParam<World> {
+protected:
+    static runtime::RunResult run(NodeId nodes, CoreId cores, const MainOnEachNode::Main& main,
+                                  const runtime::SharedPages& settings = {}) {
+        runtime::Schedule schedule;
+        schedule.memory = settings;
+        return run_mains(GetParam(), nodes, cores, schedule, main);
+    }
+};
+
+INSTANTIATE_TEST_SUITE_P(Worlds, PageReports, testing::ValuesIn(worlds()),
+                         [](const auto& world) { return world.param.name; });
+
+/// A page of which two nodes write a half each is reported with its rows.
+TEST_P(PageReports, NamePagesThatTwoNodesWriteBetweenBarriers) {
+    const auto result = run(2, 1, [](Strand& self, SharedMemory& memory) {
+        const NodeId node = self.worker().id.node;
+        const auto grid = memory.allocate<std::uint64_t>("grid", 1024, {.row = 128});
+        memory.seal(self);
+        for (int round = 0; round < 3; ++round) {
+            {
+                const auto checkout = memory.touch(self, {writing(grid, node * 128, 128)});
+                memory.at(grid)[node * 128] = 1;
+            }
+            memory.barrier(self);
+        }
+    });
+    ASSERT_EQ(result.sharing.pages.size(), 1U);
+    const runtime::PageSharing& page = result.sharing.pages.front();
+    EXPECT_EQ(page.array, "grid");
+    EXPECT_EQ(page.page, 0U);
+    EXPECT_EQ(page.first_row, 0U);
+    EXPECT_EQ(page.last_row, 3U);
+    EXPECT_EQ(page.nodes, (std::vector<NodeId>{0, 1}));
+    EXPECT_GE(page.intervals, 1U);
+    ASSERT_EQ(result.sharing.arrays.size(), 2U);
+    EXPECT_GT(result.sharing.arrays[1].counts.fetches, 0U);
+}
+
+/// Also where a protocol lets each reader have the only copy.
+TEST_P(PageReports, NameNoPageThatNodesOnlyRead) {
+    for (const dsm::ProtocolKind& kind : dsm::protocols()) {
+        runtime::SharedPages settings;
+        settings.protocol = kind.name;
+        const auto result = run(
+            3, 1,
+            [](Strand& self, SharedMemory& memory) {
+                const auto words = memory.allocate<std::uint64_t>("words", 2048);
+                memory.seal(self);
+                if (self.worker().id.node == 0) {
+                    const auto checkout = memory.touch(self, {writing(words, 0, words.count)});
+                    for (std::uint64_t i = 0; i < words.count; ++i) memory.at(words)[i] = i;
+                }
+                memory.barrier(self);
+                {
+                    const auto checkout = memory.touch(self, {reading(words, 0, words.count)});
+                    EXPECT_EQ(memory.at(words)[words.count - 1], words.count - 1);
+                }
+                memory.barrier(self);
+            },
+            settings);
+        EXPECT_GT(result.total.pages_moved, 0U) << kind.name;
+        EXPECT_TRUE(result.sharing.pages.empty()) << kind.name;
+    }
+}
+
+/// A page that its home has never accessed has no copy there.
+TEST_P(PageReports, CountAnInvalidationOnlyOfAPageThatWasAccessed) {
+    for (const dsm::ProtocolKind& kind : dsm::protocols()) {
+        runtime::SharedPages settings;
+        settings.protocol = kind.name;
+        std::array<std::uint64_t, 2> invalidations{};
+        run(
+            2, 1,
+            [&](Strand& self, SharedMemory& memory) {
+                const auto words =
+                    memory.allocate<std::uint64_t>("words", 2048, {.homes = dsm::Homes::first_node});
+                memory.seal(self);
+                const NodeId node = memory.node().id();
+                const auto write_all = [&] {
+                    const auto checkout = memory.touch(self, {writing(words, 0, words.count)});
+                    for (std::uint64_t i = 0; i < words.count; ++i) memory.at(words)[i] = node;
+                };
+                if (node == 1) write_all();
+                memory.barrier(self);
+                if (node == 0) invalidations[0] = memory.counts().invalidations;
+                memory.barrier(self);
+                if (node == 0) write_all();
+                memory.barrier(self);
+                if (node == 1) invalidations[1] = memory.counts().invalidations;
+            },
+            settings);
+        EXPECT_EQ(invalidations[0], 0U) << kind.name;
+        EXPECT_EQ(invalidations[1], 4U) << kind.name;
+    }
+}
+
+}  // namespace
+}  // namespace heddle::testing_dsm
