@@ -4,10 +4,14 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
+#include <string>
 #include <system_error>
 
 #include "base/error.hpp"
@@ -16,20 +20,35 @@ namespace heddle::memory {
 
 namespace {
 
-[[noreturn]] void refused(const char* what, std::size_t bytes) {
-    throw Error(fmt::format("the system refuses to {} for shared memory of {} bytes: {}", what, bytes,
-                            std::generic_category().message(errno)),
-                "share less memory");
+/// `purpose`: which part of the memory it was for, or nothing.
+[[noreturn]] void refused(const char* what, const std::string& purpose = {}) {
+    const int why = errno;
+    throw Error(
+        fmt::format("the system refuses to {}{}: {}", what, purpose, std::generic_category().message(why)),
+        why == EFBIG ? "raise the limit of file sizes (ulimit -f unlimited)" : "share less memory");
 }
 
-/// The largest file of memory. Its parts are given out once: a process does not live to use them up.
-constexpr std::uint64_t file_bytes = std::uint64_t{1} << 62;
+std::string purpose_of(std::size_t bytes) {
+    return fmt::format(" for shared memory of {} bytes", bytes);
+}
+
+/// Of the file of memory: the most that the system's own limit of file sizes permits. Its parts are given out
+/// once: without a limit a process does not live to use them up.
+std::uint64_t file_bytes() {
+    static const std::uint64_t bytes = [] {
+        constexpr std::uint64_t most = std::uint64_t{1} << 62;
+        rlimit limit{};
+        return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 ? std::min<std::uint64_t>(most, limit.rlim_cur) : most;
+    }();
+    return bytes;
+}
 
 int open_file() {
     static const int file = [] {
         const int made = ::memfd_create("heddle", MFD_CLOEXEC);
-        if (made < 0) refused("make a file of memory", 0);
-        if (::ftruncate(made, static_cast<off_t>(file_bytes)) != 0) refused("enlarge a file of memory", 0);
+        if (made < 0) refused("make a file of shared memory");
+        if (::ftruncate(made, static_cast<off_t>(file_bytes())) != 0)
+            refused("enlarge a file of shared memory");
         return made;
     }();
     return file;
@@ -38,9 +57,9 @@ int open_file() {
 std::uint64_t take_part(std::size_t bytes) {
     static std::atomic<std::uint64_t> end{0};
     const std::uint64_t begin = end.fetch_add(bytes, std::memory_order_relaxed);
-    if (begin > file_bytes - bytes) {
-        errno = ENOMEM;
-        refused("find room", bytes);
+    if (bytes > file_bytes() || begin > file_bytes() - bytes) {
+        errno = EFBIG;
+        refused("find room", purpose_of(bytes));
     }
     return begin;
 }
@@ -58,7 +77,7 @@ MappedTwice::MappedTwice(std::size_t bytes) : bytes_(bytes), begin_(take_part(by
     contents_ = map(bytes, begin_);
     if (program_ && contents_) return;
     unmap();
-    refused("map memory", bytes);
+    refused("map memory", purpose_of(bytes));
 }
 
 MappedTwice::~MappedTwice() {
@@ -75,7 +94,7 @@ void MappedTwice::unmap() {
 void MappedTwice::free(std::size_t offset, std::size_t bytes) {
     if (::fallocate(open_file(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                     static_cast<off_t>(begin_ + offset), static_cast<off_t>(bytes)) != 0)
-        refused("give memory back", bytes);
+        refused("give memory back", purpose_of(bytes));
 }
 
 }  // namespace heddle::memory

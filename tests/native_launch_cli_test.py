@@ -105,6 +105,12 @@ def large_files(heddle, directory):
     refused("file size", result, "File too large")
     left = [name for _, _, names in os.walk(out) for name in names if name.endswith(".tmp")]
     check(not left, f"unfinished files are left: {left}")
+    # Shared memory is a file too, which has no more room than the limit.
+    file = experiment(directory, "jacobi.yaml", "{name: jacobi, n: 40}")
+    result = run(heddle, "run", file, limits=[(resource.RLIMIT_FSIZE, 64 << 20)])
+    check(result.returncode == 0, f"shared memory within the limit of file sizes: {result}")
+    result = run(heddle, "run", file, limits=[(resource.RLIMIT_FSIZE, 8192)])
+    refused("shared memory beyond the limit of file sizes", result, "for shared memory of", "raise the limit of file sizes (ulimit -f")
 
 
 def hung_up(heddle, directory):
