@@ -355,7 +355,7 @@ public:
 };
 
 TEST_P(Phases, RefuseAPoolThatIsNotThere) {
-    EXPECT_THAT(error_of<NoSuchPool>(1, 1), HasSubstr("pool 2 of an array of 2"));
+    EXPECT_THAT(error_of<NoSuchPool>(1, 1), HasSubstr("pool 2 of an array of 2 for phase body on node 0"));
 }
 
 /// Nodes of odd number do something else.

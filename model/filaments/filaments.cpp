@@ -109,8 +109,8 @@ void PoolBase::fetch(Processor& self, const Ranges& ranges) {
     }
 }
 
-void detail::refuse_pool(std::size_t pool, std::size_t pools) {
-    throw Error(fmt::format("pool {} of an array of {}", pool, pools),
+void PhaseBase::refuse_pool(std::size_t pool, std::size_t pools) const {
+    throw Error(fmt::format("pool {} of an array of {} for phase {} on node {}", pool, pools, name(), node()),
                 "an array has as many pools as processors times pools a processor, numbered from 0");
 }
 

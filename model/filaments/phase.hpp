@@ -79,6 +79,9 @@ public:
 
     NodeId node() const { return node_; }
 
+    /// One that an array of so many pools does not have.
+    [[noreturn, gnu::cold]] void refuse_pool(std::size_t pool, std::size_t pools) const;
+
 protected:
     friend class Filaments;
 
@@ -140,7 +143,8 @@ template <auto code>
 class PoolArray {
 public:
     PoolArray(Phase<code>& phase, CoreId processors, std::uint64_t capacity,
-              std::uint32_t pools_per_processor) {
+              std::uint32_t pools_per_processor)
+        : phase_(phase) {
         for (CoreId processor = 0; processor < processors; ++processor)
             for (std::uint32_t i = 0; i < pools_per_processor; ++i)
                 pools_.emplace_back(phase, pools_.size(), processor, capacity);
@@ -153,24 +157,14 @@ public:
 
     Pool<code>& operator[](std::size_t pool) {
         if (pool >= pools_.size()) [[unlikely]]
-            refuse(pool);
+            phase_.refuse_pool(pool, pools_.size());
         return pools_[pool];
     }
 
 private:
-    [[noreturn, gnu::cold]] void refuse(std::size_t pool) const;
-
+    PhaseBase& phase_;
     std::deque<Pool<code>> pools_;  // what is in it does not move
 };
-
-namespace detail {
-[[noreturn]] void refuse_pool(std::size_t pool, std::size_t pools);
-}
-
-template <auto code>
-void PoolArray<code>::refuse(std::size_t pool) const {
-    detail::refuse_pool(pool, pools_.size());
-}
 
 template <auto code>
 Pool<code>::Pool(Phase<code>& phase, std::size_t number, CoreId processor, std::uint64_t capacity)
