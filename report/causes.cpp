@@ -146,8 +146,13 @@ std::vector<PathStep> critical_path(const Recorded& recorded) {
         const auto on_worker = before_on_worker(recorded, *at);
         const Time busy_until = on_worker ? recorded.tasks[*on_worker].end : Time::zero();
         const std::optional<std::size_t> enabler = task.enabler;
+        // Without stealing a task is ready once its turn has come, too: the worker says so shortly after it
+        // has ended the task before. Until then it could not have begun this one.
+        const bool was_busy =
+            on_worker &&
+            (busy_until >= task.ready || schedules_until(recorded, recorded.tasks[*on_worker], task.ready));
         // A task ends before one that waited for it begins, so steps of an undamaged record go back in time.
-        if (on_worker && (!enabler || busy_until > task.ready)) {
+        if (on_worker && (!enabler || was_busy)) {
             add_stretch(step.before, recorded, task.worker, busy_until, task.start, &task);
             at = on_worker;
         } else {

@@ -44,9 +44,9 @@ struct PathStep {
 };
 
 /// Walks back from the task that ends last. What a task waited for is the task before it on its worker, if
-/// that one ended after its data had come; else the predecessor whose data came last. Times of the steps, in
-/// order, sum up to the end of the last task. The run must be a graph (Recorded::is_graph). Throws Error if
-/// tasks of a damaged record wait for each other.
+/// that one kept the worker busy until it was ready; else the predecessor whose data came last. Times of the
+/// steps, in order, sum up to the end of the last task. The run must be a graph (Recorded::is_graph). Throws
+/// Error if tasks of a damaged record wait for each other.
 std::vector<PathStep> critical_path(const Recorded& recorded);
 
 /// The causes of each worker's time, in the order of Recorded::workers. Each sums up to the makespan. Rest

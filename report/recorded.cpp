@@ -114,17 +114,6 @@ void read_tasks(const std::string& path, const WorkerPlaces& places, Recorded& r
     }
 }
 
-/// Whether the worker of a task that has ended does nothing but scheduling until `ready`: then it told its
-/// node's tasks so.
-bool tells_until(const Recorded& recorded, const RecordedTask& ended, Time ready) {
-    const std::vector<Stay>& stays = recorded.workers[ended.worker].stays;
-    auto stay = std::upper_bound(stays.begin(), stays.end(), ended.end,
-                                 [](Time time, const Stay& one) { return time < one.end; });
-    for (; stay != stays.end() && stay->begin < ready; ++stay)
-        if (stay->activity != Activity::overhead) return false;
-    return true;
-}
-
 /// The predecessor on the task's node that ended last, if its worker made the task ready; else, of those on
 /// other nodes, the one that ended last; else the former all the same.
 std::optional<std::size_t> enabler_of(const Recorded& recorded, const RecordedTask& task) {
@@ -137,7 +126,7 @@ std::optional<std::size_t> enabler_of(const Recorded& recorded, const RecordedTa
         std::optional<std::size_t>& last = here ? near : far;
         if (!last || before.end > recorded.tasks[*last].end) last = found->second;
     }
-    if (near && (!far || tells_until(recorded, recorded.tasks[*near], task.ready))) return near;
+    if (near && (!far || schedules_until(recorded, recorded.tasks[*near], task.ready))) return near;
     return far;
 }
 
@@ -170,6 +159,15 @@ std::string RecordedWorker::name() const {
 bool is_recorded(const Run& run) {
     return !run.recorded("tasks.csv").empty() && !run.recorded("workers.csv").empty() &&
            !run.recorded("timeline.csv").empty();
+}
+
+bool schedules_until(const Recorded& recorded, const RecordedTask& ended, Time time) {
+    const std::vector<Stay>& stays = recorded.workers[ended.worker].stays;
+    auto stay = std::upper_bound(stays.begin(), stays.end(), ended.end,
+                                 [](Time at, const Stay& one) { return at < one.end; });
+    for (; stay != stays.end() && stay->begin < time; ++stay)
+        if (stay->activity != Activity::overhead) return false;
+    return true;
 }
 
 Recorded read_recorded(const Run& run) {

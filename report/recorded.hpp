@@ -58,6 +58,10 @@ struct Recorded {
     bool is_graph = false;
 };
 
+/// Whether the worker of a task that has ended does nothing but scheduling until `time`: until then it tells
+/// other tasks of that end, and can begin none.
+bool schedules_until(const Recorded& recorded, const RecordedTask& ended, Time time);
+
 /// Whether a run has all three tables.
 bool is_recorded(const Run& run);
 

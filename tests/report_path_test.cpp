@@ -24,21 +24,24 @@ struct Planned {
     Time ready{}, start{}, end{};
     std::optional<std::size_t> waited_for;  ///< the task that it could not begin before
     bool by_message = false;
+    bool by_turn = false;
 };
 
 /// Tasks in topological order on workers, two a node; a message between nodes takes `delay`.
 struct Planner {
     std::size_t workers = 2;
     Time delay{};
+    Time turn{};  ///< zero: with stealing; else a worker tells its next task that it has ended one
     std::vector<Planned> tasks;
     Time makespan{};
 
     std::size_t node_of(const Planned& task) const { return task.worker / 2; }
 };
 
-Planner planned(std::uint64_t seed) {
+Planner planned(std::uint64_t seed, Time turn) {
     Random random(seed);
     Planner plan;
+    plan.turn = turn;
     plan.workers = 2 * (1 + random.below(4));
     plan.delay = Time(static_cast<std::int64_t>(1 + random.below(30'000'000)));
     std::map<std::size_t, std::size_t> last_on;
@@ -58,10 +61,13 @@ Planner planned(std::uint64_t seed) {
         }
         task.start = task.ready;
         if (const auto last = last_on.find(task.worker); last != last_on.end()) {
-            if (const Time free = plan.tasks[last->second].end; free >= task.start) {
+            if (const Time free = plan.tasks[last->second].end + turn; free >= task.start) {
                 task.start = free;
                 task.waited_for = last->second;
                 task.by_message = false;
+                task.by_turn = true;
+                // Without stealing the turn is one more thing that the task waits for.
+                if (turn > Time::zero()) task.ready = free;
             }
         }
         // Picoseconds at random: no two times are equal by chance.
@@ -77,7 +83,7 @@ std::string seconds(Time time) {
     return results::exact_seconds(time);
 }
 
-/// The tables as `--record` writes them: workers work or are idle.
+/// The tables as `--record` writes them: workers work, tell of a turn, or are idle.
 void write_record(const Planner& plan, const std::filesystem::path& folder) {
     std::filesystem::create_directories(folder);
     std::ofstream tasks(folder / "tasks.csv"), workers(folder / "workers.csv"), line(folder / "timeline.csv");
@@ -97,7 +103,7 @@ void write_record(const Planner& plan, const std::filesystem::path& folder) {
                "seconds,idle_seconds\n";
     line << "node,worker,state,start_seconds,end_seconds\n";
     for (std::size_t worker = 0; worker < plan.workers; ++worker) {
-        Time at{}, working{};
+        Time at{}, working{}, telling{};
         std::size_t count = 0;
         const auto stay = [&](const char* state, Time until) {
             if (until > at)
@@ -111,10 +117,13 @@ void write_record(const Planner& plan, const std::filesystem::path& folder) {
             working += task.end - task.start;
             stay("idle", task.start);
             stay("working", task.end);
+            stay("overhead", std::min(task.end + plan.turn, plan.makespan));
+            telling += at - task.end;
         }
         stay("idle", plan.makespan);
-        workers << fmt::format("{},{},{},0,{},0.0,0.0,0.0,{}\n", worker / 2, worker % 2, count,
-                               seconds(working), seconds(plan.makespan - working));
+        workers << fmt::format("{},{},{},0,{},{},0.0,0.0,{}\n", worker / 2, worker % 2, count,
+                               seconds(working), seconds(telling),
+                               seconds(plan.makespan - working - telling));
     }
 }
 
@@ -125,19 +134,20 @@ Recorded read_back(const std::filesystem::path& folder) {
     return read_recorded(run);
 }
 
-TEST(ReportPath, IsTheOneOfTheScheduleOnTwoHundredGraphs) {
+/// Expects the report's path of two hundred graphs to be that of their schedules.
+void expect_paths(Time turn) {
     const std::filesystem::path folder =
         std::filesystem::path(testing::TempDir()) / ("report_path_" + std::to_string(::getpid()));
     std::size_t messages = 0;
     for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-        const Planner plan = planned(seed);
+        const Planner plan = planned(seed, turn);
         write_record(plan, folder / "cell");
         const Recorded recorded = read_back(folder);
         ASSERT_TRUE(recorded.is_graph);
         ASSERT_EQ(recorded.makespan, plan.makespan);
 
         std::vector<std::uint64_t> expected;
-        Time work{}, on_their_way{};
+        Time work{}, on_their_way{}, turns{};
         const auto last = std::max_element(plan.tasks.begin(), plan.tasks.end(),
                                            [](const auto& a, const auto& b) { return a.end < b.end; });
         for (std::optional<std::size_t> at = static_cast<std::size_t>(last - plan.tasks.begin()); at;
@@ -146,6 +156,7 @@ TEST(ReportPath, IsTheOneOfTheScheduleOnTwoHundredGraphs) {
             expected.insert(expected.begin(), *at);
             work += task.end - task.start;
             if (task.by_message) on_their_way += plan.delay, ++messages;
+            if (task.by_turn) turns += turn;
         }
         std::vector<std::uint64_t> found;
         CauseTimes sum;
@@ -156,12 +167,22 @@ TEST(ReportPath, IsTheOneOfTheScheduleOnTwoHundredGraphs) {
         ASSERT_EQ(found, expected) << seed;
         EXPECT_EQ(sum[Cause::work], work) << seed;
         EXPECT_EQ(sum[Cause::message], on_their_way) << seed;
+        EXPECT_EQ(sum[Cause::scheduler], turns) << seed;
         EXPECT_EQ(sum.sum(), plan.makespan) << seed;
-        EXPECT_EQ(work + on_their_way, plan.makespan) << seed;
+        EXPECT_EQ(work + on_their_way + turns, plan.makespan) << seed;
         for (const CauseTimes& worker : causes_of_workers(recorded)) EXPECT_EQ(worker.sum(), plan.makespan);
     }
     EXPECT_GT(messages, 200U) << "paths cross nodes";
     std::filesystem::remove_all(folder);
+}
+
+TEST(ReportPath, IsTheOneOfTheScheduleOnTwoHundredGraphs) {
+    expect_paths(Time::zero());
+}
+
+// A task is recorded as ready once its turn has come, which is after the end of the task before it.
+TEST(ReportPath, WaitsForTheTurnWhereNothingIsStolen) {
+    expect_paths(Time(1000));
 }
 
 }  // namespace
