@@ -76,8 +76,8 @@ bool speedups_in(const Comparison& comparison) {
 std::string legend(const Comparison& comparison) {
     std::string text = fmt::format(
         "* the least median of its group; {:.0f}% intervals of medians. worse: by Mann and Whitney's test,\n"
-        "  Holm's correction over the group, p below {}. bound: no run of this work on this machine can be\n"
-        "  shorter.\n",
+        "  Holm's correction over all pairs of the group, p below {}. bound: no run of this work on this\n"
+        "  machine can be shorter.\n",
         100 * results::interval_confidence, results::level);
     std::size_t most = 0;
     bool untested = false, too_few = false;

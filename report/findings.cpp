@@ -10,7 +10,7 @@
 #include "base/error.hpp"
 #include "base/settings.hpp"
 #include "report/letters.hpp"
-#include "results/statistics.hpp"
+#include "results/pair_tests.hpp"
 
 namespace heddle::report {
 
@@ -129,41 +129,25 @@ bool each_longer(const std::vector<double>& a, const std::vector<double>& b) {
     return *std::min_element(a.begin(), a.end()) > *std::max_element(b.begin(), b.end());
 }
 
-/// The pairs that a test applies to: neither has identical repeats.
-std::vector<std::pair<std::size_t, std::size_t>> tested_pairs(const std::vector<bool>& identical) {
-    std::vector<std::pair<std::size_t, std::size_t>> pairs;
-    for (std::size_t i = 0; i < identical.size(); ++i)
-        for (std::size_t j = i + 1; j < identical.size(); ++j)
-            if (!identical[i] && !identical[j]) pairs.emplace_back(i, j);
-    return pairs;
-}
-
 }  // namespace
 
 bool all_can_differ(const std::vector<std::vector<double>>& samples, const std::vector<bool>& identical) {
-    if (std::any_of(samples.begin(), samples.end(), [](const auto& sample) { return sample.size() < 2; }))
-        return false;
-    std::vector<double> least;
-    for (const auto& [i, j] : tested_pairs(identical))
-        least.push_back(results::mann_whitney_least(samples[i].size(), samples[j].size()));
-    const std::vector<double> adjusted = results::holm(least);
-    return std::all_of(adjusted.begin(), adjusted.end(), [](double p) { return p < results::level; });
+    return std::none_of(samples.begin(), samples.end(),
+                        [](const auto& sample) { return sample.size() < 2; }) &&
+           results::all_can_be_below(results::level, samples, identical);
 }
 
 std::vector<std::vector<bool>> differences(const std::vector<std::vector<double>>& samples,
                                            const std::vector<bool>& identical) {
     const std::size_t count = samples.size();
     std::vector<std::vector<bool>> differ(count, std::vector<bool>(count));
-    for (std::size_t i = 0; i < count; ++i)
-        for (std::size_t j = 0; j < count; ++j)
-            differ[i][j] = each_longer(samples[i], samples[j]) || each_longer(samples[j], samples[i]);
-    const auto tested = tested_pairs(identical);
-    std::vector<double> p;
-    for (const auto& [i, j] : tested) p.push_back(results::mann_whitney(samples[i], samples[j]));
-    const std::vector<double> adjusted = results::holm(p);
-    for (std::size_t k = 0; k < tested.size(); ++k) {
-        const auto [i, j] = tested[k];
-        differ[i][j] = differ[j][i] = adjusted[k] < results::level;
+    const results::PairTests tests(samples, identical);
+    for (std::size_t i = 0; i < count; ++i) {
+        for (std::size_t j = 0; j < count; ++j) {
+            const auto test = tests.of(i, j);
+            differ[i][j] = test ? test->p < results::level
+                                : each_longer(samples[i], samples[j]) || each_longer(samples[j], samples[i]);
+        }
     }
     return differ;
 }

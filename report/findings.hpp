@@ -43,7 +43,7 @@ struct Findings {
 /// (dotted keys) names the common ones instead. Throws Error for a key in `by` that does not vary.
 Findings find_out(const Runs& runs, const Design& design, const std::vector<std::string>& by);
 
-/// Whether the two samples differ: by Mann and Whitney's test with Holm's correction over the group; if
+/// Whether the two samples differ: by the tests of the group's pairs (results::PairTests); if
 /// repeats are identical, if each run of one is longer than each of the other. The results of all pairs.
 std::vector<std::vector<bool>> differences(const std::vector<std::vector<double>>& samples,
                                            const std::vector<bool>& identical);

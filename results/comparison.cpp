@@ -10,6 +10,7 @@
 #include "base/csv_table.hpp"
 #include "base/error.hpp"
 #include "base/settings.hpp"
+#include "results/pair_tests.hpp"
 #include "results/record.hpp"
 
 namespace heddle::results {
@@ -140,31 +141,25 @@ void judge(std::vector<Line>& lines, const std::vector<std::vector<double>>& sam
     if (!best) return;
     lines[*best].standing = Standing::best;
     lines[*best].ratio = 1;
-    std::vector<std::size_t> rivals;
-    std::vector<double> p;
-    std::vector<double> least;  // that so many runs can have
+    std::vector<bool> identical;
+    for (const Line& line : lines) identical.push_back(line.identical);
+    const PairTests tests(samples, identical);
     for (std::size_t i = 0; i < lines.size(); ++i) {
         if (i == *best || samples[i].empty()) continue;
+        Line& line = lines[i];
         const double of = lines[*best].median_seconds;
-        if (of > 0) lines[i].ratio = lines[i].median_seconds / of;
-        if (lines[i].median_seconds == of) lines[i].ratio = 1;  // also where both take no time
-        if (lines[i].identical || lines[*best].identical) {
-            lines[i].standing = standing_untested(samples[*best], samples[i]);
+        if (of > 0) line.ratio = line.median_seconds / of;
+        if (line.median_seconds == of) line.ratio = 1;  // also where both take no time
+        const auto test = tests.of(*best, i);
+        if (!test) {
+            line.standing = standing_untested(samples[*best], samples[i]);
             continue;
         }
-        rivals.push_back(i);
-        p.push_back(mann_whitney(samples[*best], samples[i]));
-        least.push_back(mann_whitney_least(samples[*best].size(), samples[i].size()));
-    }
-    const std::vector<double> adjusted = holm(p);
-    const std::vector<double> least_adjusted = holm(least);
-    for (std::size_t k = 0; k < rivals.size(); ++k) {
-        Line& line = lines[rivals[k]];
-        line.p_value = adjusted[k];
-        const bool significant = adjusted[k] < level;
+        line.p_value = test->p;
+        const bool significant = test->p < level;
         // Few very long runs may move a mean rank and a median in opposite directions. Then neither is worse.
-        const bool longer = ranks_higher(samples[rivals[k]], samples[*best]);
-        const bool testable = least_adjusted[k] < level;
+        const bool longer = ranks_higher(samples[i], samples[*best]);
+        const bool testable = test->least < level;
         line.standing = significant && longer     ? Standing::worse
                         : significant || testable ? Standing::undecided
                                                   : Standing::untested;
@@ -269,7 +264,7 @@ std::string standing_in_words(const Line& line) {
 std::size_t runs_needed(std::size_t contenders) {
     if (contenders < 2) return 1;
     std::size_t runs = 1;
-    while (mann_whitney_least(runs, runs) * static_cast<double>(contenders - 1) >= level) ++runs;
+    while (mann_whitney_least(runs, runs) * pairs_of(contenders) >= level) ++runs;
     return runs;
 }
 
@@ -376,7 +371,9 @@ std::string comparison_json(const Comparison& comparison) {
                        {"confidence", interval_confidence},
                        {"interval", "interpolated order statistics around the median"},
                        {"level", level},
-                       {"test", "Mann-Whitney against the best of the group, two-sided, Holm's correction"},
+                       {"test",
+                        "Mann-Whitney against the best of the group, two-sided, Holm's correction over all "
+                        "pairs of the group"},
                        {"groups", std::move(groups)}};
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -2,10 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/random.hpp"
 #include "report/causes.hpp"
 #include "report/findings.hpp"
 #include "report/html.hpp"
 #include "report/letters.hpp"
+#include "results/comparison.hpp"
 #include "results/exact_seconds.hpp"
 
 namespace heddle::report {
@@ -66,6 +68,49 @@ TEST(Differences, CannotBeFoundByATestThatHasTooFewRuns) {
     EXPECT_TRUE(all_can_differ(separated(2, 4), std::vector<bool>(2)));
     EXPECT_FALSE(all_can_differ(separated(2, 1), std::vector<bool>(2)));
     EXPECT_TRUE(all_can_differ({{1, 1}, {2, 2.1}}, {true, false})) << "no test applies to identical repeats";
+}
+
+/// Samples of random sizes, some of them shifted.
+std::vector<std::vector<double>> random_samples(Random& random) {
+    std::vector<std::vector<double>> samples(2 + random.below(7));
+    for (auto& sample : samples) {
+        const double shift = random.uniform();
+        for (std::size_t left = 4 + random.below(7); left > 0; --left)
+            sample.push_back(1 + shift + random.uniform());
+    }
+    return samples;
+}
+
+// What a line says of itself and the best must be what their letters say.
+TEST(Differences, AreThoseThatTheStandingsAreJudgedBy) {
+    std::size_t found = 0, chance = 0;
+    for (unsigned seed = 1; seed <= 200; ++seed) {
+        Random random(seed);
+        const auto samples = random_samples(random);
+        std::vector<results::Contender> contenders;
+        for (const auto& sample : samples) {
+            results::Contender one{{std::to_string(contenders.size())}, {}};
+            for (const double makespan : sample) {
+                results::Outcome run;
+                run.state = results::Outcome::State::right;
+                run.makespan_seconds = makespan;
+                one.runs.push_back(run);
+            }
+            contenders.push_back(std::move(one));
+        }
+        const auto lines = results::compare("", {"key"}, contenders).groups[0].lines;
+        const auto differ = differences(samples, std::vector<bool>(samples.size()));
+        std::size_t best = 0;
+        while (lines[best].standing != results::Standing::best) ++best;
+        for (std::size_t i = 0; i < lines.size(); ++i) {
+            if (i == best) continue;
+            EXPECT_EQ(*lines[i].p_value < results::level, differ[best][i]) << seed;
+            EXPECT_TRUE(differ[best][i] || lines[i].standing != results::Standing::worse) << seed;
+            ++(differ[best][i] ? found : chance);
+        }
+    }
+    EXPECT_GT(found, 50U);
+    EXPECT_GT(chance, 50U);
 }
 
 TEST(ExactSeconds, ReadBackAsTheyWereWritten) {
