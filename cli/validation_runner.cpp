@@ -79,12 +79,13 @@ public:
             if (steps.empty() && all_decided()) break;
             shuffle(steps, Random(options_.seed).split(round));
             for (const Step& step : steps) {
+                if (outcome_of(step, round).state != Outcome::State::missing) continue;  // by another pair
                 show();
                 if (host::wall_seconds() - began_ > options_.budget_seconds) {
                     run_.budget_spent = true;
                     return std::move(run_);
                 }
-                run_.signal = step.native ? run_native(step, round) : run_cell(plans_.simulated, step, round);
+                run_.signal = step.native ? run_native(step, round) : run_cell(step, round);
                 if (run_.signal != 0) return std::move(run_);
             }
         }
@@ -154,13 +155,32 @@ private:
         return true;
     }
 
-    const Cell& cell_of(const Plan& plan, const Step& step, std::size_t round) const {
+    const Plan& plan_of(const Step& step) const { return step.native ? plans_.native : plans_.simulated; }
+
+    const Cell& cell_of(const Step& step, std::size_t round) const {
+        const Plan& plan = plan_of(step);
         return plan.cells[plan.runs[step.pair][round]];
     }
 
+    const Outcome& outcome_of(const Step& step, std::size_t round) const {
+        const WorldPair& pair = run_.pairs[step.pair];
+        return (step.native ? pair.native : pair.simulated)[round];
+    }
+
+    /// Calls `use` for each pair that has the cell of a step. A key that one world does not have
+    /// distinguishes cells of the other world only. A cell is run once, or its second run would replace what
+    /// the first left.
+    template <class Use>
+    void for_each_sharing(const Step& step, std::size_t round, const Use& use) {
+        const Plan& plan = plan_of(step);
+        const std::size_t cell = plan.runs[step.pair][round];
+        for (std::size_t pair = 0; pair < run_.pairs.size(); ++pair)
+            if (plan.runs[pair][round] == cell) use(run_.pairs[pair]);
+    }
+
     /// Runs one cell. Returns the signal that stopped it, or 0.
-    int run_cell(const Plan& plan, const Step& step, std::size_t round) {
-        const Cell& cell = cell_of(plan, step, round);
+    int run_cell(const Step& step, std::size_t round) {
+        const Cell& cell = cell_of(step, round);
         Outcome outcome;
         host::PoolOptions pool;
         pool.ticked = [this] { show(); };
@@ -171,30 +191,33 @@ private:
         if (step.native && options_.record) argv.emplace_back("--record");
         const int signal = host::run_jobs({{std::move(argv), true}}, pool);
         if (outcome.bad())
-            progress_.say(fmt::format("failed: {}: {}", plan.described(cell), outcome.failure.error));
-        WorldPair& pair = run_.pairs[step.pair];
-        (step.native ? pair.native : pair.simulated)[round] = std::move(outcome);
+            progress_.say(
+                fmt::format("failed: {}: {}", plan_of(step).described(cell), outcome.failure.error));
+        for_each_sharing(step, round, [&](WorldPair& pair) {
+            (step.native ? pair.native : pair.simulated)[round] = outcome;
+        });
         return signal;
     }
 
     /// The same, again if it was disturbed.
     int run_native(const Step& step, std::size_t round) {
         CellHistory history;
-        WorldPair& pair = run_.pairs[step.pair];
-        const Cell& cell = cell_of(plans_.native, step, round);
+        const Cell& cell = cell_of(step, round);
         while (true) {
             wait_for_cores();
             watch_.begin();
-            if (const int signal = run_cell(plans_.native, step, round)) return signal;
+            if (const int signal = run_cell(step, round)) return signal;
             history.disturbed = watch_.end().matters();
-            if (pair.native[round].bad()) return 0;
+            if (outcome_of(step, round).bad()) return 0;
             const bool time_left = host::wall_seconds() - began_ < options_.budget_seconds;
             if (!history.disturbed || history.repeated == repeats_max || !time_left) break;
             ++history.repeated;
             results::forget_cell(options_.directory, cell.name);
         }
-        pair.repeated += history.repeated;
-        pair.disturbed += history.disturbed ? 1 : 0;
+        for_each_sharing(step, round, [&](WorldPair& pair) {
+            pair.repeated += history.repeated;
+            pair.disturbed += history.disturbed ? 1 : 0;
+        });
         results::write_atomically(history_path(options_.directory, cell.name),
                                   fmt::format("{} {:d}\n", history.repeated, history.disturbed));
         return 0;

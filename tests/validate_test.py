@@ -154,6 +154,24 @@ def check_replay(validations):
     assert "4 configurations run no placed graph, and are not replayed" in done.stderr, done
 
 
+SHARED = """
+name: shared
+workload: {name: fib, n: 16, cutoff: 8}
+platform: {nodes: 1, cores: 1}
+compare: {platform.overheads.fork: [1ns, 5ns]}
+"""
+
+
+def check_shared_cells(validations):
+    """A key of the simulator's makes no second native cell: both configurations have the times of the same runs, which are those on disk."""
+    file, out = validations.file("shared.yaml", SHARED), validations.path("shared")
+    words = ("validate", file, "--out", out, "--runs", "6", "--budget", "3600s", "--json")
+    first, second = found = json.loads(validations.run(*words).stdout)["lines"]
+    assert first["native"] == second["native"] and first["native"]["runs"] == 6, found
+    assert sum(row["backend"] == "native" for row in validations.rows("shared", "runs.csv")) == 6
+    assert json.loads(validations.run(*words, "--show").stdout)["lines"] == found
+
+
 CHANGING = """
 name: changing
 workload: {name: dag, graph: g.dot}
@@ -195,6 +213,7 @@ def main():
         check_going_on(validations, file, out, found)
         check_report(validations, out)
         check_replay(validations)
+        check_shared_cells(validations)
         check_changed_input(validations)
         check_verdict(validations)
         check_mistakes(validations)
