@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "base/error.hpp"
@@ -274,6 +275,22 @@ void refuse_axes(const Plan& plan) {
     }
 }
 
+/// The cores of a node if no configuration states them, and nothing if all do. Throws Error if only some do:
+/// the simulated nodes of the rest could not have as many as the native ones.
+std::optional<CoreId> cores_of_this_machine(const configs::Combinations& combinations) {
+    const auto states = [](const configs::Combination& one) {
+        return one.experiment.is_stated("platform.cores");
+    };
+    const auto stated = std::ranges::find_if(combinations.all, states);
+    if (stated == combinations.all.end()) return combinations.all.front().experiment.platform.cores;
+    const auto plain = std::ranges::find_if_not(combinations.all, states);
+    if (plain == combinations.all.end()) return std::nullopt;
+    throw Error(
+        fmt::format("{} states platform.cores, and {} does not: natively it has the {} of this machine",
+                    stated->words, plain->words, plain->experiment.platform.cores),
+        "state it for all, in the file or by --set platform.cores=N", plain->experiment.where("platform"));
+}
+
 }  // namespace
 
 WorldPlans make_world_plans(const std::string& file, std::vector<configs::Override> overrides,
@@ -284,10 +301,8 @@ WorldPlans make_world_plans(const std::string& file, std::vector<configs::Overri
     simulated.push_back({"backend", "sim", "heddle validate"});
     Plan native = make_plan(file, overrides, configs::Axes::optional);
     refuse_axes(native);
-    const configs::Experiment& first = native.combinations.all.front().experiment;
-    if (!first.is_stated("platform.cores"))
-        simulated.push_back(
-            {"platform.cores", std::to_string(first.platform.cores), "the cores of this machine"});
+    if (const auto cores = cores_of_this_machine(native.combinations))
+        simulated.push_back({"platform.cores", std::to_string(*cores), "the cores of this machine"});
     return {std::move(native), make_plan(file, simulated, configs::Axes::optional)};
 }
 

@@ -123,6 +123,14 @@ def check_mistakes(validations):
             refused = validations.run("validate", file, "--out", validations.path("axis"), "--runs", "3")
             assert refused.returncode == 2 and "axis.yaml:4: validate r" in refused.stderr and f"leave `{key}` out" in refused.stderr, refused
     assert not os.path.exists(validations.path("axis"))
+    validations.file("four.yaml", "cores: 4\n")
+    for variants in ("{given: {platform.from: four.yaml}, plain: {}}", "{plain: {}, given: {platform.from: four.yaml}}", "{one: {platform.cores: 1}, all: {}}"):
+        file = validations.file("some.yaml", f"workload: {{name: fib, n: 5}}\nplatform: {{nodes: 1}}\ncompare: {{variants: {variants}}}\n")
+        refused = validations.run("validate", file, "--out", validations.path("axis"), "--runs", "3")
+        assert refused.returncode == 2 and "states platform.cores, and variant=" in refused.stderr, refused
+        assert not os.path.exists(validations.path("axis"))
+        planned = validations.run("validate", file, "--out", validations.path("axis"), "--set", "platform.cores=2", "--show")
+        assert "state platform.cores" not in planned.stderr, planned
     refused = validations.run("validate", validations.path("tiny.yaml"), "--out", validations.path("both"), "--by", "platform.core")
     assert refused.returncode == 2 and 'did you mean "platform.cores"?' in refused.stderr, refused
 
