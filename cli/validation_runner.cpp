@@ -66,7 +66,8 @@ public:
         : plans_(plans),
           options_(options),
           began_(host::wall_seconds()),
-          watch_(line_seconds_of(plans.native.combinations.base)) {
+          line_seconds_(line_seconds_of(plans.native.combinations.base)),
+          watch_(line_seconds_) {
         run_.pairs = read_pairs(plans, options.directory);
         for (std::size_t i = 0; i < run_.pairs.size(); ++i) {
             forget_failures(plans.native, i, run_.pairs[i].native);
@@ -232,8 +233,9 @@ private:
         if (seconds >= 1)
             progress_.say(
                 fmt::format("waited {:.0f} s: lines of the cache took another time from core to core "
-                            "than when this machine was calibrated{}",
-                            seconds, there ? "" : ", and still do"));
+                            "than when this {}{}",
+                            seconds, line_seconds_ > 0 ? "machine was calibrated" : "command began",
+                            there ? "" : ", and still do"));
     }
 
     void show() {
@@ -249,6 +251,7 @@ private:
     double began_;
     ValidationRun run_;
     std::map<std::size_t, bool> decided_;
+    double line_seconds_;  ///< 0: those of the command's begin count
     host::DisturbanceWatch watch_;
     double waited_seconds_ = 0;
     CellProgress progress_;
