@@ -108,6 +108,9 @@ Plan make_plan(const std::string& file, const std::vector<configs::Override>& ov
                                          .at_start = experiment.platform.beginners()}
                                   : Part{});
         experiment.repeat = repeat;
+        // A simulation may take the time of code from the machine, which simulations beside it would
+        // lengthen.
+        const bool alone = native || experiment.compute == configs::Compute::measured;
         std::vector<std::size_t> runs;
         for (std::uint64_t k = 0; k < experiment.repeat; ++k) {
             const std::uint64_t seed = experiment.seed + k;
@@ -117,7 +120,7 @@ Plan make_plan(const std::string& file, const std::vector<configs::Override>& ov
             if (is_new)
                 plan.cells.push_back({name, std::move(determinants), i, seed,
                                       words_of(file, overrides, combination, seed),
-                                      native ? experiment.platform.nodes : 1, native});
+                                      native ? experiment.platform.nodes : 1, alone});
             runs.push_back(place->second);
         }
         return runs;

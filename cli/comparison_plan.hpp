@@ -19,7 +19,7 @@ struct Cell {
     std::uint64_t seed;
     std::vector<std::string> words;  ///< of the command line, after `heddle`
     NodeId processes;                ///< that run it
-    bool alone;                      ///< its time is real, and others would disturb it
+    bool alone;                      ///< its times, or those of its code, are real: others would disturb them
 };
 
 struct Plan {

@@ -82,7 +82,9 @@ std::optional<Record> run_once(const configs::Experiment& experiment, ProgressLi
     if (experiment.backend != configs::Backend::sim) {
         sim_threads = 0;
     } else if (sim_threads == 0) {
-        sim_threads = sim_threads_worth(experiment.platform.machines());
+        // Threads beside each other would lengthen the times of measured code.
+        const bool declared = experiment.compute == configs::Compute::declared;
+        sim_threads = declared ? sim_threads_worth(experiment.platform.machines()) : 1;
     }
     auto world = make_world(experiment, sim_threads);
     const double placing = host::wall_seconds();

@@ -120,6 +120,8 @@ TEST_F(Run, SaysHowManyThreadsSimulated) {
     EXPECT_GE(chosen["sim_threads"], 1);
     EXPECT_LE(chosen["sim_threads"], 2);  // one for four nodes
     EXPECT_EQ(chosen["makespan_seconds"], one["makespan_seconds"]);
+    // Code that is measured on several cores at once would take longer.
+    EXPECT_EQ(simulated({"--set", "platform.compute=measured"})["sim_threads"], 1);
 #endif
 }
 

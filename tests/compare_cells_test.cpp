@@ -216,6 +216,16 @@ TEST_F(Cells, APathThatPlainYamlWouldNotBeReachesTheCellAsItIs) {
     }
 }
 
+TEST_F(Cells, SimulationsRunAloneIfTheyMeasureTheirCode) {
+    const cli::Plan plan = cli::make_plan(file("a.yaml",
+                                               "workload: {name: fib}\nbackend: sim\ncompare: "
+                                               "{platform.compute: [declared, measured]}\n"),
+                                          {});
+    ASSERT_EQ(plan.cells.size(), 2U);
+    EXPECT_FALSE(plan.cells[0].alone);
+    EXPECT_TRUE(plan.cells[1].alone);
+}
+
 TEST_F(Cells, AFailureIsKeptUntilItIsForgotten) {
     EXPECT_EQ(results::read_outcome(folder, "cell").state, Outcome::State::missing);
     results::write_failure(folder, "cell", {"no luck", 139, "heddle run"});
