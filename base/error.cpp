@@ -53,7 +53,16 @@ Error::Error(std::string message, std::string advice, Location where)
       where_(std::move(where)) {}
 
 Error Error::at(const Location& where) const {
-    return where_.file.empty() ? Error(message_, advice_, where) : *this;
+    if (!where_.file.empty()) return *this;
+    Error placed(message_, advice_, where);
+    placed.refusal_ = refusal_;
+    return placed;
+}
+
+Error Error::as_refusal() const {
+    Error refusal = *this;
+    refusal.refusal_ = true;
+    return refusal;
 }
 
 }  // namespace heddle

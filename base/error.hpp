@@ -27,10 +27,17 @@ public:
     /// The same error at a place that only the caller knows. An error that has a place keeps it.
     Error at(const Location& where) const;
 
+    /// The same error as a refusal: it is known before the work begins that it cannot be done as asked, and
+    /// the same again would be refused again. So a caller of many runs may leave this one out. Any other
+    /// error may be a failure of one run, which says nothing of the next.
+    Error as_refusal() const;
+    bool is_refusal() const { return refusal_; }
+
 private:
     std::string message_;
     std::string advice_;
     Location where_;
+    bool refusal_ = false;
 };
 
 }  // namespace heddle

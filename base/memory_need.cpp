@@ -23,7 +23,8 @@ void need_memory(double bytes, const std::string& what, const std::string& reduc
     if (bytes <= available) return;
     throw Error(fmt::format("{} take about {} of memory, and {} are there", what, show_bytes(bytes),
                             show_bytes(available)),
-                reduce, where);
+                reduce, where)
+        .as_refusal();
 }
 
 }  // namespace heddle

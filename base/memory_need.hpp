@@ -12,9 +12,9 @@ namespace heddle {
 /// start.
 void set_available_memory(double bytes);
 
-/// Throws Error if `bytes` are more than there are. `what` names what needs them ("100000000 tasks"),
-/// `reduce` says what to lower. `bytes` is an estimate, and better too small than too large: what would fit
-/// must pass.
+/// Throws Error, a refusal, if `bytes` are more than there are. `what` names what needs them ("100000000
+/// tasks"), `reduce` says what to lower. `bytes` is an estimate, and better too small than too large: what
+/// would fit must pass.
 void need_memory(double bytes, const std::string& what, const std::string& reduce,
                  const Location& where = {});
 

@@ -142,21 +142,25 @@ TuningGrid tuning_grid_of(const TuneOptions& options, const configs::Experiment&
 }
 
 /// What an algorithm's runs of one call have left. Throws Error for a run that has failed other than by
-/// refusing the call.
+/// refusing the call, and if some runs were refused and others were not.
 TunedRuns runs_of(const Plan& plan, std::size_t combination, const std::vector<Outcome>& outcomes,
                   const std::string& operation, const std::string& algorithm) {
     TunedRuns runs{algorithm};
     for (const std::size_t cell : plan.runs[combination]) {
         const Outcome& outcome = outcomes[cell];
-        if (outcome.state == Outcome::State::failed && outcome.failure.exit_code == mistake) {
-            runs.seconds.clear();
+        const auto failed = [&](const std::string& why) {
+            return Error(fmt::format("{}: {}", plan.described(plan.cells[cell]), why),
+                         "no rules were written; the same command goes on from here");
+        };
+        // A call that cannot be done is refused in each run, so a refusal beside a time is none of the call.
+        const bool refusal = outcome.state == Outcome::State::failed && outcome.failure.exit_code == refused;
+        if (refusal && !runs.measured()) {
             runs.refusal = outcome.failure.error;
-            return runs;
+            continue;
         }
         if (outcome.state != Outcome::State::right)
-            throw Error(fmt::format("{}: {}", plan.described(plan.cells[cell]),
-                                    outcome.bad() ? outcome.failure.error : "it left no result"),
-                        "no rules were written; the same command goes on from here");
+            throw failed(outcome.bad() ? outcome.failure.error : "it left no result");
+        if (!runs.refusal.empty()) throw failed("it was not refused, as another run was: " + runs.refusal);
         std::vector<std::string> by;
         for (const auto& [name, value] : outcome.answer) {
             if (name == "call_time") runs.seconds.push_back(value);

@@ -13,8 +13,15 @@ class App;
 namespace heddle::cli {
 
 /// Exit codes. 4, a lost node, is runtime/native's. `undecided`: validate has shown neither an error nor that
-/// there is none.
-enum ExitCode : int { success = 0, wrong_answer = 1, mistake = 2, our_mistake = 3, undecided = 5 };
+/// there is none. `refused`: Error::is_refusal.
+enum ExitCode : int {
+    success = 0,
+    wrong_answer = 1,
+    mistake = 2,
+    our_mistake = 3,
+    undecided = 5,
+    refused = 6
+};
 
 /// What the typed verb does. Returns the exit code, throws Error.
 using Action = std::function<int()>;

@@ -49,6 +49,20 @@ std::string error_of(const std::string& workload, const std::map<std::string, st
     return "no error";
 }
 
+TEST(MemoryNeed, IsARefusalAlsoOnceTheErrorHasAPlace) {
+    const Machine small(100);
+    try {
+        need_memory(200, "200 bytes", "lower them");
+        ADD_FAILURE() << "it was not refused";
+    } catch (const Error& error) {
+        EXPECT_TRUE(error.is_refusal());
+        EXPECT_TRUE(error.at({"a.yaml", 3}).is_refusal());
+        EXPECT_STREQ(error.at({"a.yaml", 3}).what(),
+                     "a.yaml:3: 200 bytes take about 200 B of memory, and 100 B are there; lower them");
+    }
+    EXPECT_FALSE(Error("a failure").at({"a.yaml", 3}).is_refusal());
+}
+
 TEST(MemoryNeed, OfWorkloadsIsRefusedBeforeItIsTaken) {
     const Machine small(100e6);
     EXPECT_THAT(error_of("bag", {{"tasks", "2000000"}}),

@@ -4,6 +4,7 @@ mistakes leave nothing behind.
 """
 
 import csv
+import json
 import os
 import re
 import signal
@@ -188,9 +189,36 @@ def skipped(heddle, folder):
     said = run(heddle, "tune", *words, "--out", out)
     assert "skipped: all_gather of 900MB on 400 x 1 by " in said.stderr and "workload.bytes" in said.stderr, said.stderr
     assert [bounds[:2] for _, bounds, _ in rules_in(read(out))] == [[0, 2**53]], read(out)
+    run(heddle, "run", "configs/collective.yaml", "--backend", "sim", *(f"--set={key}={value}" for key, value in {
+        "workload.operation": "all_gather", "workload.algorithm": "ring", "workload.bytes": "900MB", "platform.nodes": 400}.items()), code=6)
     words[words.index("8,900MB")] = "900MB"
     done = run(heddle, "tune", *words, "--out", out, code=2)
     assert "no algorithm can do any of these calls" in done.stderr, done.stderr
+
+
+def failed(heddle, folder):
+    """A run that fails is no refusal, although its exit code is 2: no rules are written without that algorithm."""
+    out, runs = os.path.join(folder, "failed.yaml"), os.path.join(folder, "failed.runs")
+    run(heddle, "tune", *AS_LEAST, "--out", out)
+    (_, _, winner), = rules_in(read(out))
+    for name in os.listdir(runs):
+        path = os.path.join(runs, name, "result.json")
+        if not os.path.exists(path):
+            continue
+        with open(path, encoding="utf-8") as file:
+            if json.load(file)["configuration"]["workload"]["algorithm"] != winner:
+                continue
+        # The result of this cell is lost, and it cannot be written.
+        os.remove(path)
+        os.remove(os.path.join(runs, name, "steals.csv"))
+        os.makedirs(os.path.join(runs, name, "steals.csv", "not empty"))
+        with open(out, "w", encoding="utf-8") as file:
+            file.write("# earlier\n")
+        done = run(heddle, "tune", *AS_LEAST, "--out", out, code=2)
+        assert "no rules were written" in done.stderr and f"workload.algorithm={winner}" in done.stderr, done.stderr
+        assert read(out) == "# earlier\n"
+        return
+    raise AssertionError(f"{winner} has no result in {runs}")
 
 
 def into_a_pipe(heddle, folder):
@@ -231,7 +259,7 @@ def cut_off(heddle, folder):
 def main():
     arguments = script_arguments("heddle", "simulator")
     os.chdir(arguments.source)
-    for check in (in_simulation, in_a_file, natively, refused, skipped, into_a_pipe, cut_off):
+    for check in (in_simulation, in_a_file, natively, refused, skipped, failed, into_a_pipe, cut_off):
         with tempfile.TemporaryDirectory() as folder:
             check(os.path.abspath(arguments.heddle), folder)
 

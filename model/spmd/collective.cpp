@@ -450,7 +450,8 @@ void Rank::run(Strand& self, const Request& request, Crew& crew, const CrewSetti
     if (request.combine.apply && !request.combine.commutes && request.algorithm->commutes)
         throw Error(fmt::format("{} by {} with an operator that does not commute", name_of(request.operation),
                                 request.algorithm->name),
-                    "it combines ranks in another order; choose another algorithm (heddle list collectives)");
+                    "it combines ranks in another order; choose another algorithm (heddle list collectives)")
+            .as_refusal();
     if (request.root >= ranks_)
         throw Error(fmt::format("{} with root {}, and there are {} ranks", name_of(request.operation),
                                 request.root, ranks_),
