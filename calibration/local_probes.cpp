@@ -2,6 +2,7 @@
 // arithmetic, memory.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <utility>
 
@@ -164,7 +165,7 @@ public:
         std::ranges::fill(b_, 1e-3);
         constexpr double flops = 2.0 * side * side * side;
         for (std::uint32_t i = 0; i < effort_.repetitions; ++i) {
-            read(worker, "flop", 0, {1, effort_.operations(20)}, [&](std::uint64_t count) {
+            read(worker, "flop", 0, {1, effort_.operations(20) + 1}, [&](std::uint64_t count) {
                 worker.compute({flops * static_cast<double>(count), 0}, [&] {
                     for (std::uint64_t k = 0; k < count; ++k) multiply();
                 });
@@ -203,31 +204,40 @@ private:
 };
 
 /// Workers that stream at the same time: k of them for each k. The others sleep. Worker 0 reads sweeps of its
-/// own once all others have made one, and they go on until it has: so k stream all the time.
+/// own once all others have begun, and they go on until it has: so k stream all the time.
 class MemoryProgram final : public ProbeProgram {
 public:
-    MemoryProgram(const Effort& effort, CoreId cores) : ProbeProgram(effort), gates_(cores), sweeps_(cores) {}
+    MemoryProgram(const Effort& effort, CoreId cores) : ProbeProgram(effort), gates_(cores), begun_(cores) {}
 
     void begin(Worker& worker) override {
         const CoreId own = worker.id.core;
         std::vector<std::byte> from(effort_.sweep_bytes, std::byte{1});
         std::vector<std::byte> to(effort_.sweep_bytes, std::byte{2});
-        const auto sweep = [&] {
-            worker.compute({0, 2.0 * static_cast<double>(from.size())},
-                           [&] { std::memcpy(to.data(), from.data(), from.size()); });
-            sweeps_[own].fetch_add(1, std::memory_order_acq_rel);
+        // One piece of work, however many sweeps: what a piece costs besides is no part of a sweep.
+        const auto sweep = [&](std::uint64_t sweeps) {
+            const double bytes = 2.0 * static_cast<double>(sweeps) * static_cast<double>(from.size());
+            worker.compute({0, bytes}, [&] {
+                for (std::uint64_t k = 0; k < sweeps; ++k) {
+                    std::memcpy(to.data(), from.data(), from.size());
+                    std::atomic_signal_fence(std::memory_order_seq_cst);  // or all copies but one could go
+                }
+            });
         };
         if (own == 0) return lead(worker, sweep);
         for (std::uint64_t step = 1;; ++step) {
             gates_[own].wait_for(worker, step);
             const std::uint64_t round = round_.load(std::memory_order_acquire);
             if (round == over) return;
-            while (round_.load(std::memory_order_acquire) == round) sweep();
+            while (round_.load(std::memory_order_acquire) == round) {
+                begun_[own].fetch_add(1, std::memory_order_acq_rel);
+                sweep(sweeps_many);
+            }
         }
     }
 
 private:
     static constexpr std::uint64_t over = ~std::uint64_t{0};
+    static constexpr std::uint64_t sweeps_many = 3;
 
     template <class Sweep>
     void lead(Worker& worker, const Sweep& sweep) {
@@ -246,29 +256,30 @@ private:
         round_.store(round, std::memory_order_release);
         std::vector<std::uint64_t> before(gates_.size());
         for (CoreId core = 1; core < streams; ++core) {
-            before[core] = sweeps_[core].load(std::memory_order_acquire);
+            before[core] = begun_[core].load(std::memory_order_acquire);
             gates_[core].open(worker, ++steps[core], core);
         }
         const auto all_stream = [&] {
             for (CoreId core = 1; core < streams; ++core)
-                if (sweeps_[core].load(std::memory_order_acquire) == before[core]) return false;
+                if (begun_[core].load(std::memory_order_acquire) == before[core]) return false;
             return true;
         };
         do {
-            sweep();
+            sweep(1);
         } while (!all_stream());
-        const double begin = seconds_now(worker);
-        constexpr int timed = 3;
-        for (int k = 0; k < timed; ++k) sweep();
-        const double seconds = seconds_now(worker) - begin;
+        const double of_sweep = 2.0 * static_cast<double>(effort_.sweep_bytes) * streams;
+        for (const std::uint64_t sweeps : {std::uint64_t{1}, sweeps_many}) {
+            const double begin = seconds_now(worker);
+            sweep(sweeps);
+            add({"stream_byte", static_cast<double>(streams), static_cast<double>(sweeps) * of_sweep,
+                 seconds_now(worker) - begin});
+        }
         round_.store(0, std::memory_order_release);
-        add({"stream_byte", static_cast<double>(streams),
-             timed * 2.0 * static_cast<double>(effort_.sweep_bytes) * streams, seconds});
     }
 
     std::vector<Gate> gates_;
-    std::vector<std::atomic<std::uint64_t>> sweeps_;
-    std::atomic<std::uint64_t> round_{0};  ///< 0: none streams but worker 0
+    std::vector<std::atomic<std::uint64_t>> begun_;  ///< pieces of several sweeps
+    std::atomic<std::uint64_t> round_{0};            ///< 0: none streams but worker 0
 };
 
 /// Quanta of fixed work on every core (FWQ; Petrini, Kerbyson, Pakin: "The case of the missing supercomputer

@@ -127,9 +127,9 @@ Effort small_effort() {
 
 constexpr CoreId cores = 4;
 
-Samples measured(const Platform& given, Way way) {
+Samples measured(const Platform& given, Way way, const Reach& reach = {cores, cores / 2, 3}) {
     Readings all;
-    for (const Probe& probe : probes(small_effort(), {cores, cores / 2, 3})) {
+    for (const Probe& probe : probes(small_effort(), reach)) {
         Platform platform = given;
         platform.nodes = probe.nodes;
         platform.cores = probe.cores;
@@ -202,6 +202,23 @@ TEST_P(Calibrated, EveryEntryIsFoundWithinTwoPercent) {
         ASSERT_TRUE(values.contains(key)) << key;
         EXPECT_NEAR(values[key] / value, 1, 0.02) << key << ": " << values[key] << " for " << value;
     }
+}
+
+// 10 us are a sixth of a reading of arithmetic, and about half of one of memory.
+TEST(CalibratedSpeeds, DoNotContainWhatAPieceOfWorkCostsBesides) {
+    Platform platform = random_platform(1);
+    platform.overheads.compute = std::chrono::microseconds(10);
+    const Calibration found = calibrate(measured(platform, Way::network, {1, 0, 1}), Way::network);
+    const std::map<std::string, double> wanted = expected(platform, Way::network);
+    int seen = 0;
+    for (const Entry& entry : found.entries) {
+        if (entry.key != "core_speed" && entry.key != "memory_bandwidth.1" &&
+            entry.key != "overheads.compute")
+            continue;
+        ++seen;
+        EXPECT_NEAR(entry.value / wanted.at(entry.key), 1, 0.02) << entry.key << ": " << entry.value;
+    }
+    EXPECT_EQ(seen, 3);
 }
 
 TEST(CalibratedNodes, ThoseThatAreSlowAreNamed) {
