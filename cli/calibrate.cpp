@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/kernel_speeds.hpp"
 #include "base/output_file.hpp"
 #include "calibration/probe.hpp"
 #include "cli/calibrate_workload.hpp"
@@ -100,8 +101,9 @@ configs::Experiment experiment_of(const Probe& probe, const Platform* described)
 }
 
 /// What is measured of a description: a node of it, and messages over two links of its network.
-Platform described_node(const std::string& stated) {
-    Platform platform = platform_named(stated, {});
+configs::PlatformSection described_node(const std::string& stated) {
+    configs::PlatformSection described = platform_section_named(stated, {});
+    Platform& platform = described.platform;
     if (!platform.file.empty() || !platform.networks.empty())
         throw Error("a platform of several networks or a SimGrid file cannot be calibrated",
                     "state `network` and the keys of a node", platform.where);
@@ -113,7 +115,17 @@ Platform described_node(const std::string& stated) {
     platform.link_events.clear();
     platform.nodes_at_start = 0;
     platform.clusters.clear();
-    return platform;
+    return described;
+}
+
+/// Work of a kind whose speed is stated declares so many flops that it takes its time at core_speed.
+std::function<double(const std::string&, double, double)> declared_by(
+    const configs::PlatformSection& described) {
+    return [kernels = described.kernels, core_speed = described.platform.core_speed](
+               const std::string& kernel, double size, double flops) {
+        const auto speed = speed_of(kernels, kernel, size);
+        return speed ? flops * core_speed / *speed : flops;
+    };
 }
 
 calibration::Reach reach_of(const Platform* described) {
@@ -258,9 +270,13 @@ int calibrate_machine(const CalibrateOptions& options) {
     expect_writable(beside(options.out), words_of_readings);
     const bool simulated = !options.simulated.empty();
     const double begin = host::wall_seconds();
-    const Effort effort = effort_of(options.repetitions, options.quick, simulated);
+    Effort effort = effort_of(options.repetitions, options.quick, simulated);
     Platform platform;
-    if (simulated) platform = described_node(options.simulated);
+    if (simulated) {
+        const configs::PlatformSection node = described_node(options.simulated);
+        platform = node.platform;
+        effort.declared = declared_by(node);
+    }
     const Platform* const described = simulated ? &platform : nullptr;
     std::vector<ProbeReadings> all;
     CalibrationFacts facts;

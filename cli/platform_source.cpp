@@ -31,6 +31,11 @@ bool states_unit(const std::string& set) {
 }
 
 Platform platform_named(const std::string& platform, const std::vector<std::string>& sets) {
+    return platform_section_named(platform, sets).platform;
+}
+
+configs::PlatformSection platform_section_named(const std::string& platform,
+                                                const std::vector<std::string>& sets) {
     std::vector<configs::Override> overrides;
     for (const std::string& set : sets) {
         overrides.push_back(configs::parse_override(set));
@@ -42,10 +47,11 @@ Platform platform_named(const std::string& platform, const std::vector<std::stri
     }
     if (is_simgrid_file(platform)) {
         overrides.insert(overrides.begin(), {"platform.file", platform, "the command line"});
-        return configs::read_platform_text("{}", platform, overrides);
+        return configs::read_platform_section("{}", platform, overrides);
     }
-    return is_written_out(platform) ? configs::read_platform_text(platform, "the command line", overrides)
-                                    : configs::read_platform(platform, overrides);
+    return is_written_out(platform)
+               ? configs::read_platform_section(platform, "the command line", overrides)
+               : configs::read_platform_section(configs::read_text_file(platform), platform, overrides);
 }
 
 StatedUnits units_named(const std::string& platform, const std::vector<std::string>& sets) {

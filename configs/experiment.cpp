@@ -372,6 +372,11 @@ Platform read_platform(const std::string& path, const std::vector<Override>& ove
 
 Platform read_platform_text(const std::string& text, const std::string& file,
                             const std::vector<Override>& overrides) {
+    return read_platform_section(text, file, overrides).platform;
+}
+
+PlatformSection read_platform_section(const std::string& text, const std::string& file,
+                                      const std::vector<Override>& overrides) {
     Value root = parse_document(text, file, "`platform: {nodes: 16}`");
     if (root.find("workload") != nullptr && root.find("platform") == nullptr) {
         // An experiment that states nothing of its platform has the default one.
@@ -400,7 +405,7 @@ Platform read_platform_text(const std::string& text, const std::string& file,
     only.children.push_back(*root.find("platform"));
     Reader(experiment).read_section(only, "");
     finish_platform(experiment.platform, experiment);
-    return experiment.platform;
+    return {experiment.platform, experiment.kernels};
 }
 
 std::vector<std::string> input_files(const Experiment& experiment) {

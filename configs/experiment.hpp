@@ -133,6 +133,15 @@ Platform read_platform(const std::string& path, const std::vector<Override>& ove
 Platform read_platform_text(const std::string& text, const std::string& file,
                             const std::vector<Override>& overrides = {});
 
+/// All that a `platform` section states: what an experiment has beside the platform, too.
+struct PlatformSection {
+    Platform platform;
+    std::vector<KernelSpeed> kernels;
+};
+
+PlatformSection read_platform_section(const std::string& text, const std::string& file,
+                                      const std::vector<Override>& overrides = {});
+
 /// What each operation of the scheduler costs on a platform, under the names of `platform.overheads`.
 std::vector<std::pair<std::string, Time>> overheads_by_name(const Overheads& overheads);
 

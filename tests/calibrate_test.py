@@ -116,6 +116,19 @@ def woken(heddle, folder):
         assert abs(float(number) * unit[of] / seconds - 1) < 0.02, (name, found)
 
 
+def kernels(heddle, folder):
+    """Speeds of kernels that a description states are found again; the other kinds of work have core_speed."""
+    path = os.path.join(folder, "kernels.yaml")
+    run(heddle, "calibrate", "--quick", "--simulate",
+        "{cores: 1, core_speed: 10Gf, kernels: [{kernel: fib.call, speed: 2Gf}, {kernel: uts.node, speed: 20Gf}]}", "--out", path)
+    with open(path, encoding="utf-8") as file:
+        found = re.findall(r"^    - {kernel: ([\w.]+), (?:size: [\w.]+, )?speed: ([\d.]+)Gf}", file.read(), re.M)
+    speeds = {"fib.call": 2, "uts.node": 20}
+    assert set(speeds) < {kernel for kernel, _ in found}, found
+    for kernel, speed in found:
+        assert abs(float(speed) / speeds.get(kernel, 10) - 1) < 0.02, (kernel, speed)
+
+
 def mistakes(heddle, folder):
     """Options that would be ignored, and a platform file in the place of its readings."""
     out = os.path.join(folder, "cal.csv")
@@ -134,6 +147,7 @@ def main():
         mistakes(arguments.heddle, folder)
         woken(arguments.heddle, folder)
         compared(arguments.heddle, folder)
+        kernels(arguments.heddle, folder)
         declared(arguments.heddle, folder)
         native(arguments.heddle, folder)
         refused(arguments.heddle, folder)
