@@ -28,6 +28,12 @@ configs::Experiment on_one_core(const std::string& file, const OverrideOptions& 
     overrides.push_back({"backend", backend, origin});
     overrides.push_back({"platform.nodes", "1", origin});
     overrides.push_back({"platform.cores", "1", origin});
+    if (backend == "sim") {
+        // What is declared is compared with what is taken, not one measurement with another.
+        overrides.push_back({"platform.compute", "declared", origin});
+        for (const char* key : {"platform.noise.node", "platform.noise.task"})
+            overrides.push_back({key, "0", origin});
+    }
     if (charged == Charged::work_alone) overrides.push_back({"platform.overheads", "none", origin});
     configs::Experiment experiment = configs::read_experiment(file, overrides);
     settle(experiment, part_of_this_process());

@@ -71,6 +71,14 @@ def declared(heddle, folder):
     # 2 * fib(21) - 1 calls at 20 flops each (fib's docs).
     assert re.search(r"declared  437\.82kf and 0 B", said.stdout), said.stdout
     assert "2 runs)" in said.stdout, said.stdout
+    # What is declared does not depend on what code takes in simulation, nor on noise.
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("workload: {name: matmul, n: 128}\nplatform: {nodes: 1, cores: 1, core_speed: 10Gf}\n")
+    plain, measured = (re.search(r"^  that is .* and", run(heddle, "calibrate", "--workload", path, "--repetitions", "2", *more).stdout, re.M)[0]
+                       for more in ((), ("--set", "platform.compute=measured", "--set", "platform.noise={node: 0.2, task: 0.2}")))
+    assert plain == measured and "at 10Gf" in plain, (plain, measured)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("workload: {name: fib, n: 20}\nplatform: {nodes: 3, cores: 2}\n")
     said = run(heddle, "calibrate", "--workload", path, "--set", "workload.unit_cost=0f", code=2)
     assert "declares no work" in said.stderr, said.stderr
 
