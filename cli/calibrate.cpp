@@ -175,12 +175,10 @@ Readings run_launched(const Probe& probe, const CalibrateOptions& options) {
         launch.build = configs::program_id();
         code = native::launch_on_hosts(launch);
     }
-    std::ifstream stream(file, std::ios::binary);
-    const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+    if (code == 0) return take_readings(file);
     std::error_code ignored;
     std::filesystem::remove(file, ignored);
-    if (code != 0) throw Error(fmt::format("the processes that measure {} failed ({})", probe.what, code));
-    return calibration::from_bytes(std::as_bytes(std::span(bytes)));
+    throw Error(fmt::format("the processes that measure {} failed ({})", probe.what, code));
 }
 
 /// A process of such a launch.

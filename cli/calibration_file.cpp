@@ -5,8 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <system_error>
 
 #include "base/units.hpp"
 #include "cli/text_table.hpp"
@@ -200,6 +205,20 @@ std::string calibration_yaml(const Calibration& found, const CalibrationFacts& f
     for (const auto& missing : found.missing)
         text += fmt::format("    {}: {}\n", missing.key, quoted(missing.reason));
     return text;
+}
+
+calibration::Readings take_readings(const std::string& path) {
+    std::string bytes;
+    {
+        std::ifstream stream(path, std::ios::binary);
+        bytes.assign(std::istreambuf_iterator<char>(stream), {});
+    }
+    std::error_code ignored;
+    std::filesystem::remove(path, ignored);
+    if (bytes.empty())
+        throw Error(fmt::format("node 0 has left no readings in {} here", path),
+                    "name this machine first in --hosts, or a folder that it shares with the first in --out");
+    return calibration::from_bytes(std::as_bytes(std::span(bytes)));
 }
 
 std::string readings_csv(const std::vector<ProbeReadings>& all) {

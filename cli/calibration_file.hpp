@@ -43,6 +43,10 @@ struct ProbeReadings {
     calibration::Readings readings;
 };
 
+/// Removes the file in which node 0 of a launch has left the bytes of its readings, and returns them. Throws
+/// Error if there are none: node 0 may have run on a machine with other files.
+calibration::Readings take_readings(const std::string& path);
+
 /// The columns probe, quantity, size, count, seconds.
 std::string readings_csv(const std::vector<ProbeReadings>& all);
 

@@ -1,7 +1,13 @@
 // Tests the arithmetic of a calibration on readings made by hand: samples, lines, intervals and noise.
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
 #include "base/random.hpp"
 #include "calibration/entries.hpp"
 #include "calibration/readings.hpp"
+#include "cli/calibration_file.hpp"
 
 using namespace heddle;
 using namespace heddle::calibration;
@@ -151,4 +157,23 @@ TEST(CalibrationNoise, IsWhatQuantaTakeLongerThanUndisturbedOnes) {
     }
     EXPECT_NEAR(noise_of(readings).lost, 0.5, 1e-9);  // of the worse core
     EXPECT_EQ(noise_of({{"other", 0, 1, 1}}).lost, 0);
+}
+
+// As if node 0 had run on another machine.
+TEST(CalibrationReadings, OfALaunchAreTakenFromAFileThatMustBeThere) {
+    const std::string path = ::testing::TempDir() + "/readings." + std::to_string(::getpid()) + ".tmp";
+    const runtime::Bytes bytes = to_bytes({{"round_trip", 8, 100, 0.5}});
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    const Readings readings = cli::take_readings(path);
+    ASSERT_EQ(readings.size(), 1U);
+    EXPECT_EQ(readings[0].quantity, "round_trip");
+    EXPECT_EQ(readings[0].seconds, 0.5);
+    EXPECT_FALSE(std::filesystem::exists(path));
+    try {
+        (void)cli::take_readings(path);
+        ADD_FAILURE() << "there are no readings";
+    } catch (const Error& error) {
+        EXPECT_THAT(error.what(), ::testing::HasSubstr("name this machine first in --hosts"));
+    }
 }
