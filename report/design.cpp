@@ -101,7 +101,7 @@ std::size_t rank_of(const std::string& column) {
     return column == directory_column ? rank + 1 : rank;
 }
 
-std::vector<Factor> factors_of(const Runs& runs) {
+std::vector<Factor> factors_of(const Runs& runs, const std::vector<std::string>& wanted) {
     std::vector<std::string> columns = runs.columns;
     columns.push_back(directory_column);
     std::vector<Factor> candidates;
@@ -110,7 +110,11 @@ std::vector<Factor> factors_of(const Runs& runs) {
         Factor factor = factor_of(runs, column);
         if (factor.values.size() > 1) candidates.push_back(std::move(factor));
     }
-    std::stable_sort(candidates.begin(), candidates.end(), [](const Factor& a, const Factor& b) {
+    const auto is_wanted = [&wanted](const Factor& factor) {
+        return std::find(wanted.begin(), wanted.end(), factor.key) != wanted.end();
+    };
+    std::stable_sort(candidates.begin(), candidates.end(), [&](const Factor& a, const Factor& b) {
+        if (is_wanted(a) != is_wanted(b)) return is_wanted(a);
         if (a.values.size() != b.values.size()) return a.values.size() > b.values.size();
         return rank_of(a.column) < rank_of(b.column);
     });
@@ -119,7 +123,7 @@ std::vector<Factor> factors_of(const Runs& runs) {
         const auto cause = std::find_if(factors.begin(), factors.end(), [&](const Factor& factor) {
             return determines(runs, factor.column, candidate.column);
         });
-        if (cause != factors.end())
+        if (cause != factors.end() && !is_wanted(candidate))
             cause->goes_with.push_back(candidate.key);
         else
             factors.push_back(std::move(candidate));
@@ -160,10 +164,10 @@ std::size_t Design::find(const std::string& column) const {
     return static_cast<std::size_t>(place - factors.begin());
 }
 
-Design design_of(const Runs& runs) {
+Design design_of(const Runs& runs, const std::vector<std::string>& wanted) {
     Design design;
     if (runs.all.empty()) return design;
-    design.factors = factors_of(runs);
+    design.factors = factors_of(runs, wanted);
     for (const char* column : always_told) {
         const Factor factor = factor_of(runs, column);
         if (factor.values.size() == 1 && !factor.values.front().empty())

@@ -41,7 +41,8 @@ struct Design {
 };
 
 /// A key is a factor if its values differ, and if they do not follow from those of another factor. So are
-/// `files` and `program` if runs with equal keys differ in their digests.
-Design design_of(const Runs& runs);
+/// `files` and `program` if runs with equal keys differ in their digests. A key in `wanted` is a factor if
+/// its values differ, and others may follow from it.
+Design design_of(const Runs& runs, const std::vector<std::string>& wanted = {});
 
 }  // namespace heddle::report

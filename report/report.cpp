@@ -24,7 +24,7 @@ std::string title_of(const Runs& runs) {
 
 std::string report_html(const std::vector<std::string>& directories, const Options& options) {
     const Runs runs = read_runs(directories);
-    const Design design = design_of(runs);
+    const Design design = design_of(runs, options.by);
     const Findings findings = runs.all.empty() ? Findings{} : find_out(runs, design, options.by);
     const Subject subject{runs, design, findings};
     Page page;

@@ -1,4 +1,5 @@
 // Tests which runs of a directory a report takes, and which of them it takes as repeats of each other.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -62,6 +63,34 @@ TEST_F(ReportRuns, OfAnotherProgramCompeteWithTheFirstOnes) {
 // As where both worlds ran: their programs differ, and so do the files that they read.
 TEST_F(ReportRuns, AreNotToldApartByDigestsThatFollowFromKeys) {
     EXPECT_THAT(keys_of(design_of(runs_with({"p,f", "q,g", "p,f", "q,g"}))), ElementsAre("platform.nodes"));
+}
+
+// One of two keys whose values go together is the factor; the other one may be asked for. So may a key with
+// fewer values than the one that it follows from.
+TEST_F(ReportRuns, AreGroupedByAKeyThatFollowsFromAnotherOne) {
+    std::string table =
+        "cell,ok,makespan_seconds,workload_name,workload_tasks,platform_nodes,platform_cores,"
+        "schedule_stealing_victim,backend,seed\n";
+    int cell = 0;
+    for (const char* machine : {"100,1,1", "200,2,1", "400,4,2"})
+        for (const char* victim : {"none", "random"})
+            table += fmt::format("c{},true,1,bag,{},{},sim,1\n", ++cell, machine, victim);
+    file("runs.csv", table);
+    const Runs runs = read_runs({folder});
+    EXPECT_THAT(keys_of(design_of(runs)), ElementsAre("platform.nodes", "schedule.stealing.victim"));
+    const auto groups_by = [&runs](const std::string& key) {
+        const std::vector<std::string> by = {key};
+        std::vector<std::string> names;
+        for (const Competition& group : find_out(runs, design_of(runs, by), by).groups)
+            names.push_back(fmt::format("{}: {}", group.name, group.entries.size()));
+        return names;
+    };
+    EXPECT_THAT(groups_by("platform.nodes"),
+                ElementsAre("platform.nodes 1: 2", "platform.nodes 2: 2", "platform.nodes 4: 2"));
+    EXPECT_THAT(groups_by("workload.tasks"),
+                ElementsAre("workload.tasks 100: 2", "workload.tasks 200: 2", "workload.tasks 400: 2"));
+    EXPECT_THAT(groups_by("platform.cores"), ElementsAre("platform.cores 1: 4", "platform.cores 2: 2"));
+    EXPECT_THROW(groups_by("platform.core"), Error);
 }
 
 TEST_F(ReportRuns, ThatTheTableLeavesOutAreLeftOutAndSaid) {
