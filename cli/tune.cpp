@@ -250,6 +250,7 @@ std::vector<std::string> head_of(const configs::Experiment& base) {
 int conclude_tuning(const Plan& plan, const std::vector<Outcome>& outcomes, OutputFile& rules,
                     const std::string& out, const std::string& csv) {
     std::vector<TunedCall> calls = calls_of(plan, outcomes);
+    refuse_contradictions(calls);
     name_refusals(calls);
     const std::string readings = tuning_csv(calls);
     std::string refusal;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/error.hpp"
 #include "base/units.hpp"
 #include "cli/text_table.hpp"
 #include "results/statistics.hpp"
@@ -108,6 +109,18 @@ std::string automatic_in_words(const std::vector<TunedCall>& calls) {
 std::string described(const TunedCall& call) {
     return fmt::format("{} of {} on {} x {}", name_of(call.operation), size_of(call), call.nodes,
                        call.threads);
+}
+
+void refuse_contradictions(const std::vector<TunedCall>& calls) {
+    for (const TunedCall& call : calls) {
+        for (const TunedRuns& runs : call.algorithms) {
+            if (runs.measured() || !call.automatic.measured() || call.automatic.ran != runs.algorithm)
+                continue;
+            throw Error(fmt::format("{} was refused by {}, which auto ran: {}", described(call),
+                                    runs.algorithm, runs.refusal),
+                        "no rules were written; the same command goes on from here");
+        }
+    }
 }
 
 }  // namespace heddle::cli

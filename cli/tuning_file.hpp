@@ -26,4 +26,8 @@ std::string automatic_in_words(const std::vector<TunedCall>& calls);
 /// `all_reduce of 8B on 4 x 2`.
 std::string described(const TunedCall& call);
 
+/// Throws Error if `auto` ran an algorithm that refused the same call: then the refusal was that of a moment,
+/// such as for memory that other programs had.
+void refuse_contradictions(const std::vector<TunedCall>& calls);
+
 }  // namespace heddle::cli

@@ -248,5 +248,20 @@ TEST_F(Tuning, OperationsWithOneAlgorithmAreMeasuredIfTheyAreNamed) {
     }
 }
 
+TEST_F(Tuning, WhatAutoRanCannotHaveBeenRefused) {
+    TunedCall one = call(8, {{1}, {}, {3}});
+    one.algorithms[1].refusal = "1 GB are there";
+    EXPECT_NO_THROW(refuse_contradictions({one}));
+    one.automatic = {"auto", {1}, a};
+    EXPECT_NO_THROW(refuse_contradictions({one}));
+    one.automatic.ran = b;
+    try {
+        refuse_contradictions({one});
+        ADD_FAILURE() << "auto ran what was refused";
+    } catch (const Error& error) {
+        EXPECT_THAT(error.what(), HasSubstr("1 GB are there; no rules were written"));
+    }
+}
+
 }  // namespace
 }  // namespace heddle::cli
