@@ -89,6 +89,14 @@ def one_network(heddle, directory):
     check(result.returncode == 2 and "carries all networks" in result.stderr, f"all by MPI:\n{result.stderr}")
 
 
+def only_network(heddle, directory):
+    """No process listens for others, so none has an address at the meeting."""
+    networks = json.dumps([{"name": "a", "members": "0-1", "transport": "mpi"}])
+    path = experiment(directory, PROGRAMS[1], nodes=2)
+    there = answer(mpirun(2, heddle, "run", path, "--json", "--set", f"platform.networks={networks}"), "the only network by MPI")
+    check(there and there["solutions"] == 92, f"the only network by MPI: {there}")
+
+
 def several_runs(heddle, directory):
     """Results are rank 0's alone; one run after another; mpirun is started by heddle itself."""
     path = experiment(directory, PROGRAMS[1], transport="mpi", nodes=2)
@@ -163,7 +171,7 @@ if __name__ == "__main__":
         if not json.loads(run(options.heddle, "doctor", "--json").stdout)["mpi"]:
             without_mpi(options.heddle, directory)
         elif shutil.which("mpirun"):
-            for test in (same_answers, one_network, several_runs, mistakes, lost_rank):
+            for test in (same_answers, one_network, only_network, several_runs, mistakes, lost_rank):
                 test(options.heddle, directory)
         else:
             print("skipped: there is no mpirun")

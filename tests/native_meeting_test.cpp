@@ -72,6 +72,19 @@ TEST(NativeMeeting, OneRendezvousServesRunAfterRun) {
     }
 }
 
+// As where MPI carries the only network.
+TEST(NativeMeeting, NodesThatListenNowhereMeet) {
+    const Key key = make_key();
+    const Rendezvous rendezvous(2, key);
+    const auto meet_as = [&](NodeId rank) {
+        return meet(*member(rank, 2, key, rendezvous.address()).membership, Agreement{}, {""}, 10s);
+    };
+    auto other = std::async(std::launch::async, meet_as, NodeId{1});
+    const AddressTable nowhere(2, {""});
+    EXPECT_EQ(meet_as(0), nowhere);
+    EXPECT_EQ(other.get(), nowhere);
+}
+
 TEST(NativeMeeting, WhoWaitsIsToldWhoDidNotCome) {
     const Key key = make_key();
     const Rendezvous rendezvous(4, key, "127.0.0.1", 200ms);

@@ -344,8 +344,10 @@ Identity identity_of(const Membership& membership, const Agreement& agreement, s
     return {membership.rank, membership.nodes, agreement.fingerprint(), std::move(address)};
 }
 
-/// A wildcard is replaced by the host that the rendezvous sees over `socket`.
+/// A wildcard is replaced by the host that the rendezvous sees over `socket`. Empty: the node does not listen
+/// there, as where MPI carries the network.
 std::string reachable(const std::string& listening, int socket) {
+    if (listening.empty()) return {};
     const std::string host = host_of(listening);
     if (host != "0.0.0.0" && host != "::") return listening;
     const std::string seen = local_address(socket);
@@ -360,7 +362,7 @@ Frame await_answer(const Connection& connection, const Agreement& agreement,
     if (listening.size() > 1) {
         std::string text;
         for (const std::string& address : listening)
-            text += (address.empty() ? "" : reachable(address, connection.socket.get())) + ' ';
+            text += reachable(address, connection.socket.get()) + ' ';
         const std::string failure = write_frame(connection.socket.get(), sealer, FrameKind::addresses,
                                                 bytes_of(text), Clock::now() + frame_patience);
         if (!failure.empty()) throw Error(failure);
