@@ -99,28 +99,39 @@ bool by_mpi(const configs::Experiment& experiment) {
 
 namespace {
 
-bool any_network_by(const configs::Experiment& experiment, configs::NetworkCarrier::Kind kind) {
-    return std::ranges::any_of(experiment.carriers, [kind](const configs::NetworkCarrier& carrier) {
-        return carrier.transport == kind;
-    });
+/// The first of several networks that states that this carries it.
+const PartialNetwork* network_by(const configs::Experiment& experiment, configs::NetworkCarrier::Kind kind) {
+    if (experiment.backend != configs::Backend::native) return nullptr;
+    for (std::size_t i = 0; i < experiment.carriers.size(); ++i)
+        if (experiment.carriers[i].transport == kind) return &experiment.platform.networks[i];
+    return nullptr;
+}
+
+/// MPI may carry all networks, of which none states it then.
+const PartialNetwork* network_by_mpi(const configs::Experiment& experiment) {
+    if (by_mpi(experiment)) return nullptr;
+    return network_by(experiment, configs::NetworkCarrier::Kind::mpi);
 }
 
 }  // namespace
 
 bool mpi_carries(const configs::Experiment& experiment) {
-    return by_mpi(experiment) || (experiment.backend == configs::Backend::native &&
-                                  any_network_by(experiment, configs::NetworkCarrier::Kind::mpi));
+    return by_mpi(experiment) || network_by_mpi(experiment) != nullptr;
 }
 
 namespace {
 
 void refuse_single_by_mpi(const configs::Experiment& experiment) {
-    if (!by_mpi(experiment) || experiment.schedule.modules != runtime::Modules::single) return;
-    throw Error(
-        "schedule.modules is single, which natively is there over TCP and UDP only, and the transport is mpi",
-        "start the processes with `heddle launch` and --set platform.transport=tcp, or leave "
-        "schedule.modules out",
-        experiment.where("schedule.modules"));
+    if (experiment.schedule.modules != runtime::Modules::single) return;
+    const std::string what = "schedule.modules is single, which natively is there over TCP and UDP only";
+    if (const PartialNetwork* const network = network_by_mpi(experiment))
+        throw Error(fmt::format("{}, and MPI carries the network \"{}\"", what, network->name),
+                    "state `transport: tcp` there, or leave schedule.modules out", network->where);
+    if (!by_mpi(experiment)) return;
+    throw Error(what + ", and the transport is mpi",
+                "start the processes with `heddle launch` and --set platform.transport=tcp, or leave "
+                "schedule.modules out",
+                experiment.where("schedule.modules"));
 }
 
 void check_sequences(const configs::Experiment& experiment) {
@@ -132,8 +143,15 @@ void check_sequences(const configs::Experiment& experiment) {
         "leave schedule.modules out, or transport.send", experiment.where("transport.send"));
 }
 
+/// What is stated holds for all messages of the run, also for those of a network that MPI carries.
 void refuse_protection_by_mpi(const configs::Experiment& experiment) {
-    if (!by_mpi(experiment) || !experiment.is_stated("transport.protection")) return;
+    if (!experiment.is_stated("transport.protection")) return;
+    if (const PartialNetwork* const network = network_by_mpi(experiment))
+        throw Error(fmt::format("transport.protection is for TCP, and MPI, which carries the network \"{}\", "
+                                "sends messages as they are",
+                                network->name),
+                    "state `transport: tcp` there, or leave transport.protection out", network->where);
+    if (!by_mpi(experiment)) return;
     throw Error("transport.protection is for TCP; MPI sends messages as they are",
                 "start the processes with `heddle launch` and --set platform.transport=tcp, or leave "
                 "transport.protection out",
@@ -153,7 +171,7 @@ void check_udp_segment(const configs::Experiment& experiment) {
     const std::string key = "transport.udp.segment";
     if (!experiment.is_stated(key)) return;
     const bool udp = experiment.transport == configs::Transport::udp ||
-                     any_network_by(experiment, configs::NetworkCarrier::Kind::udp);
+                     network_by(experiment, configs::NetworkCarrier::Kind::udp);
     if (experiment.backend == configs::Backend::native && !udp) {
         throw Error(
             fmt::format("{} is for UDP, and the transport is {}", key, configs::name(experiment.transport)),
@@ -184,11 +202,9 @@ void refuse_carriers_by_mpi(const configs::Experiment& experiment) {
 
 void refuse_members_by_mpi(const configs::Experiment& experiment) {
     if (!mpi_carries(experiment) || !experiment.platform.members_change()) return;
-    for (std::size_t i = 0; i < experiment.carriers.size() && !by_mpi(experiment); ++i)
-        if (experiment.carriers[i].transport == configs::NetworkCarrier::Kind::mpi)
-            throw Error(
-                "nodes join and leave, and MPI carries a network: all its ranks begin and end together",
-                "state `transport: tcp` there", experiment.platform.networks[i].where);
+    if (const PartialNetwork* const network = network_by_mpi(experiment))
+        throw Error("nodes join and leave, and MPI carries a network: all its ranks begin and end together",
+                    "state `transport: tcp` there", network->where);
     throw Error("nodes join and leave, which over MPI they cannot: all its ranks begin and end together",
                 "start the processes with `heddle launch` and --set platform.transport=tcp",
                 experiment.where(experiment.platform.nodes_at_start == 0 ? "platform.events"

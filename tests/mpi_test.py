@@ -87,6 +87,11 @@ def one_network(heddle, directory):
     check(result.returncode == 2 and "mpirun -n 4" in result.stderr, f"launch:\n{result.stderr}")
     result = mpirun(4, heddle, "run", path, "--set", "platform.transport=mpi")
     check(result.returncode == 2 and "carries all networks" in result.stderr, f"all by MPI:\n{result.stderr}")
+    for setting, words in (("transport.protection=encryption", "sends messages as they are"),
+                           ("schedule.modules=single", "over TCP and UDP only")):
+        result = mpirun(4, heddle, "run", path, "--set", setting)
+        check(result.returncode == 2 and words in result.stderr and '"middle"' in result.stderr and path in result.stderr,
+              f"{setting}, with one network by MPI:\n{result.stderr}")
 
 
 def only_network(heddle, directory):
