@@ -4,8 +4,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <barrier>
+#include <chrono>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -13,6 +16,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "tests/native_testing.hpp"
 
 namespace heddle::native {
 namespace {
@@ -93,6 +97,38 @@ TEST(JobStart, AProcessThatCannotTakePartIsNamed) {
         EXPECT_THAT(error.message(), testing::HasSubstr("node 1, on h7"));
     }
     other.join();
+}
+
+// The launcher speaks PMI-1 here, and answers `barrier_in` only when all processes have asked.
+TEST(JobStart, AnExchangeTakesTheStatedTime) {
+    auto [own, launcher_end] = connected_pair();
+    setenv("PMI_RANK", "0", 1);
+    setenv("PMI_SIZE", "2", 1);
+    std::thread launcher([end = launcher_end.get()] {
+        std::string line;
+        for (char byte = 0; read(end, &byte, 1) == 1;) {
+            if (byte != '\n') {
+                line.push_back(byte);
+                continue;
+            }
+            const std::string answer = line.starts_with("cmd=init")   ? "cmd=response_to_init rc=0\n"
+                                       : line == "cmd=get_my_kvsname" ? "cmd=my_kvsname kvsname=space rc=0\n"
+                                                                      : "";
+            (void)write_all(end, bytes_of(answer), soon());
+            line.clear();
+        }
+    });
+    const int descriptor = dup(own.get());
+    own.reset();  // the launcher sees the end when the space closes its descriptor
+    const auto begin = Clock::now();
+    {
+        const auto space = open_pmi_space(descriptor, std::chrono::milliseconds(300));
+        EXPECT_THAT(error_of([&] { space->exchange(); }), testing::HasSubstr("did not come in time"));
+    }
+    EXPECT_LT(Clock::now() - begin, std::chrono::seconds(5));
+    launcher.join();
+    unsetenv("PMI_RANK");
+    unsetenv("PMI_SIZE");
 }
 
 TEST(JobStart, OnlyTheReceiverOpensAKeyAndOnlyFromItsSender) {

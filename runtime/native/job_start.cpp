@@ -142,7 +142,7 @@ std::optional<JobRun>& run_of_this_process() {
 const Membership& join_job(const JobMeeting& meeting) {
     std::optional<JobRun>& run = run_of_this_process();
     if (!run) {
-        const std::unique_ptr<JobSpace> space = open_job_space();
+        const std::unique_ptr<JobSpace> space = open_job_space(meeting.time);
         if (!space)
             throw Error("the launcher offers neither PMI nor PMIx", "start the run with `heddle launch`");
         run = start_by_job(*space, host::host_name(), meeting);

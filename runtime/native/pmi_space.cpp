@@ -31,7 +31,7 @@ constexpr std::size_t line_max = 4096;
 
 class PmiSpace final : public JobSpace {
 public:
-    explicit PmiSpace(int descriptor) : socket_(descriptor) {
+    PmiSpace(int descriptor, ExchangeTime time) : socket_(descriptor), time_(time) {
         ask("init pmi_version=1 pmi_subversion=1", "response_to_init");
         rank_ = number_in("PMI_RANK");
         processes_ = number_in("PMI_SIZE");
@@ -52,7 +52,7 @@ public:
     void put(const std::string& key, const std::string& value) override {
         ask(fmt::format("put kvsname={} key={}.{} value={}", name_, key, rank_, value), "put_result");
     }
-    void exchange() override { ask("barrier_in", "barrier_out"); }
+    void exchange() override { ask("barrier_in", "barrier_out", time_); }
     std::string get(NodeId from, const std::string& key) override {
         return ask(fmt::format("get kvsname={} key={}.{}", name_, key, from), "get_result")["value"];
     }
@@ -71,14 +71,14 @@ private:
     }
 
     /// The answer, which must be the command `expected` and no failure.
-    Words ask(const std::string& command, std::string_view expected) {
+    Words ask(const std::string& command, std::string_view expected, ExchangeTime time = {}) {
         const std::string line = fmt::format("cmd={}\n", command);
         for (std::size_t done = 0; done < line.size();) {
             const auto count = write(socket_.get(), line.data() + done, line.size() - done);
             if (count > 0) done += static_cast<std::size_t>(count);
             if (count < 0 && errno != EINTR) fail(host::error_text(errno));
         }
-        Words words = words_of(read_line());
+        Words words = words_of(read_line(time.value_or(meeting_time(std::max(processes_, NodeId{1})))));
         failed_ = words["cmd"] != expected;
         if (failed_) fail(fmt::format("it answered \"{}\" to \"{}\"", words["cmd"], command));
         const std::string& code = words["rc"];
@@ -86,15 +86,15 @@ private:
         return words;
     }
 
-    std::string read_line() {
+    std::string read_line(std::chrono::milliseconds time) {
         std::string line;
-        const auto deadline =
-            std::chrono::steady_clock::now() + meeting_time(std::max(processes_, NodeId{1}));
+        const auto deadline = std::chrono::steady_clock::now() + time;
         for (char byte = 0; line.size() < line_max;) {
             const auto left =
                 std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
             pollfd entry{socket_.get(), POLLIN, 0};
-            const int ready = poll(&entry, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
+            const int ready =
+                poll(&entry, 1, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1 << 30)));
             failed_ = ready == 0;
             if (failed_) fail("another process of the job step did not come in time");
             if (ready < 0) continue;
@@ -120,6 +120,7 @@ private:
     }
 
     host::Descriptor socket_;
+    ExchangeTime time_;
     NodeId rank_ = 0;
     NodeId processes_ = 1;
     std::string name_;
@@ -128,24 +129,24 @@ private:
 
 }  // namespace
 
-std::unique_ptr<JobSpace> open_pmi_space(int descriptor) {
-    return std::make_unique<PmiSpace>(descriptor);
+std::unique_ptr<JobSpace> open_pmi_space(int descriptor, ExchangeTime time) {
+    return std::make_unique<PmiSpace>(descriptor, time);
 }
 
 bool job_offers_space() {
     return std::getenv("PMI_FD") || std::getenv("PMIX_NAMESPACE");
 }
 
-std::unique_ptr<JobSpace> open_job_space() {
+std::unique_ptr<JobSpace> open_job_space(ExchangeTime time) {
     if (const char* const pmi = std::getenv("PMI_FD")) {
         const std::string_view digits = pmi;
         int descriptor = -1;
         const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), descriptor);
         if (error != std::errc{} || end != digits.data() + digits.size() || descriptor < 0)
             fail(fmt::format("PMI_FD={} is not a descriptor", digits));
-        return open_pmi_space(descriptor);
+        return open_pmi_space(descriptor, time);
     }
-    if (std::getenv("PMIX_NAMESPACE")) return open_pmix_space();
+    if (std::getenv("PMIX_NAMESPACE")) return open_pmix_space(time);
     return nullptr;
 }
 

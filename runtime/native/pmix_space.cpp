@@ -19,7 +19,7 @@ namespace heddle::native {
 
 #ifndef HEDDLE_HAVE_PMIX
 
-std::unique_ptr<JobSpace> open_pmix_space() {
+std::unique_ptr<JobSpace> open_pmix_space(ExchangeTime /*time*/) {
     throw Error("the processes were started by PMIx, and this heddle was built without it",
                 "start them with srun --mpi=pmi2 or `heddle launch`, or install libpmix-dev and build again");
 }
@@ -30,7 +30,8 @@ namespace {
 
 class PmixSpace final : public JobSpace {
 public:
-    PmixSpace() : library_(dlopen("libpmix.so.2", RTLD_NOW | RTLD_LOCAL)) {
+    explicit PmixSpace(ExchangeTime time)
+        : time_(time), library_(dlopen("libpmix.so.2", RTLD_NOW | RTLD_LOCAL)) {
         if (!library_) {
             throw Error(
                 fmt::format("the processes were started by PMIx, and its library is missing: {}", dlerror()),
@@ -75,7 +76,7 @@ public:
         failed_ = true;
         check("PMIx_Fence",
               function<decltype(&PMIx_Fence_nb)>("PMIx_Fence_nb")(nullptr, 0, &collect, 1, call_back, done));
-        if (status.wait_for(meeting_time(processes_)) != std::future_status::ready)
+        if (status.wait_for(time_.value_or(meeting_time(processes_))) != std::future_status::ready)
             throw Error("another process of the job step did not come in time", "see what it says");
         check("PMIx_Fence", status.get());
         failed_ = false;
@@ -110,6 +111,7 @@ private:
         std::free(value);
     }
 
+    ExchangeTime time_;
     void* library_;  ///< it stays loaded: it may have threads
     pmix_proc_t self_{};
     NodeId processes_ = 1;
@@ -118,8 +120,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<JobSpace> open_pmix_space() {
-    return std::make_unique<PmixSpace>();
+std::unique_ptr<JobSpace> open_pmix_space(ExchangeTime time) {
+    return std::make_unique<PmixSpace>(time);
 }
 
 #endif
