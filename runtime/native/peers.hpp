@@ -181,7 +181,7 @@ private:
     NodeId begin() const { return options.at_start.value_or(nodes); }
     Identity identity(Protection protection) const { return {rank, nodes, fingerprint, {}, protection}; }
     void meet_all();
-    void meet_on(NetworkId network, const AddressTable& table, Deadline deadline);
+    void meet_on(NetworkId network, const AddressTable& table);
     void connect_to_present(const AddressTable& table, Deadline deadline);
     bool connect_if_open(NodeId node, NetworkId number, const std::string& address, Deadline deadline);
     std::string admit(const Identity& peer, NetworkId network);
@@ -198,6 +198,7 @@ private:
     void offer_by_datagrams(Descriptor socket, const Session& session, NetworkId network);
     void await_higher(NetworkId network);
     Deadline step_deadline() const;
+    Deadline all_steps_deadline() const;
     NodeId missing(NetworkId network) const;
     void admit_all();
     void admit_visitor(Visitor visitor);

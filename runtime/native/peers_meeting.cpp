@@ -20,8 +20,8 @@ namespace heddle::native {
 
 namespace {
 
-/// How long datagrams may take to come through when all processes have connected by TCP.
-constexpr std::chrono::seconds datagrams_max{4};
+/// The others' steps, taken together, may not take longer.
+constexpr std::chrono::hours all_steps_max{24};
 /// How long a node that joins may take to answer an offer of memory.
 constexpr std::chrono::seconds answer_patience{3};
 
@@ -221,12 +221,11 @@ void Peers::meet_all() {
     for (NetworkId number = 0; number < addresses.size(); ++number)
         if (network(number).joins(rank)) addresses[number] = listen_on_network(number);
     const AddressTable table = meet(options.membership, options.agreement, addresses, options.meeting_max);
-    const Deadline deadline = Clock::now() + options.meeting_max;
-    if (joins()) return connect_to_present(table, deadline);
+    if (joins()) return connect_to_present(table, step_deadline());
     // All take the networks in the same order. So a node that waits for others in one of them waits for
     // nodes that are in this or an earlier one, and no circle of waiting nodes can form.
     for (NetworkId number = 0; number < addresses.size(); ++number)
-        if (network(number).joins(rank)) meet_on(number, table, deadline);
+        if (network(number).joins(rank)) meet_on(number, table);
 }
 
 /// For the next node to connect or to answer. If many meet on a busy machine, all of them take long.
@@ -234,7 +233,14 @@ Deadline Peers::step_deadline() const {
     return Clock::now() + options.meeting_max;
 }
 
-void Peers::meet_on(NetworkId number, const AddressTable& table, Deadline deadline) {
+/// Until then each other node has taken all its steps, or has given up and closed its connections.
+Deadline Peers::all_steps_deadline() const {
+    const std::chrono::milliseconds all =
+        options.meeting_max * (std::size_t{begin()} * options.networks.size());
+    return Clock::now() + std::min<std::chrono::milliseconds>(all, all_steps_max);
+}
+
+void Peers::meet_on(NetworkId number, const AddressTable& table) {
     // The nearest lower node first, so that not all nodes begin with node 0.
     for (NodeId node = rank; node-- > 0;) {
         if (!begins_with(node, number)) continue;
@@ -248,8 +254,8 @@ void Peers::meet_on(NetworkId number, const AddressTable& table, Deadline deadli
     }
     await_higher(number);
     if (by_datagrams_.empty()) return;
-    for (auto& [session, stream] :
-         meet_by_datagrams(std::exchange(by_datagrams_, {}), *network(number).udp, deadline + datagrams_max))
+    for (auto& [session, stream] : meet_by_datagrams(std::exchange(by_datagrams_, {}), *network(number).udp,
+                                                     all_steps_deadline() + datagrams_max_default))
         add(session, {std::move(stream)}, options.protection, number);
 }
 

@@ -3,6 +3,7 @@
 // agreed on come through. The TCP connection stays open, to show whether the peer lives.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -29,7 +30,8 @@ struct UdpPeer {
     std::size_t datagram_bytes;
 };
 
-/// Both sides' first part: never waits. Throws Error if the system has no socket for it.
+/// Both sides' first part: never waits. Throws Error if the system has no socket for it, or if the peer is
+/// gone.
 UdpPeer offer_datagrams(Descriptor control, const Session& session, const UdpOptions& options);
 
 struct UdpMet {
@@ -37,9 +39,14 @@ struct UdpMet {
     std::unique_ptr<Stream> stream;
 };
 
-/// The second part, for all peers together, which are waited for until `deadline`. Throws Error if a peer is
-/// gone, or if datagrams do not come through.
+/// How long datagrams may take to come through between two processes that both send them.
+inline constexpr std::chrono::milliseconds datagrams_max_default{4000};
+
+/// The second part, for all peers together, which ends at `deadline`. A peer comes to it when it has
+/// connected to all of its own peers. From then on its datagrams have `datagrams_max` to come through. Throws
+/// Error if a peer does not come or is gone, or if datagrams do not come through.
 std::vector<UdpMet> meet_by_datagrams(std::vector<UdpPeer> peers, const UdpOptions& options,
-                                      Deadline deadline);
+                                      Deadline deadline,
+                                      std::chrono::milliseconds datagrams_max = datagrams_max_default);
 
 }  // namespace heddle::native
