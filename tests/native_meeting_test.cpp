@@ -93,6 +93,20 @@ TEST(NativeMeeting, WhoWaitsIsToldWhoDidNotCome) {
     EXPECT_THAT(errors, testing::Each(HasSubstr("node 1, 3 did not come within 0.2 s")));
 }
 
+// As with a short transport.meeting_time and a long launch --meeting-time.
+TEST(NativeMeeting, TheRendezvousSaysHowLongNodesWaitForEachOther) {
+    const Key key = make_key();
+    const Rendezvous rendezvous(2, key, "127.0.0.1", 60s);
+    const auto meet_as = [&](NodeId rank, std::chrono::milliseconds time) {
+        return meet(*member(rank, 2, key, rendezvous.address()).membership, Agreement{}, {"127.0.0.1:1"},
+                    time);
+    };
+    auto early = std::async(std::launch::async, meet_as, NodeId{0}, 300ms);
+    std::this_thread::sleep_for(2500ms);
+    EXPECT_EQ(meet_as(1, 10s).size(), 2u);
+    EXPECT_EQ(early.get().size(), 2u);
+}
+
 TEST(NativeMeeting, WhoWaitsIsToldThatAProcessHasEnded) {
     const Key key = make_key();
     Rendezvous rendezvous(2, key);

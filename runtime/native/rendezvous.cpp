@@ -354,9 +354,11 @@ std::string reachable(const std::string& listening, int socket) {
     return seen.substr(0, seen.rfind(':') + 1) + port_of(listening);
 }
 
-/// The rendezvous's answer, after the descriptions that it asks for.
+/// The rendezvous's answer, after the descriptions that it asks for. No limit: the rendezvous alone knows how
+/// long the nodes may take (launch --meeting-time), and tells them to give up. If it ends, so does the
+/// connection.
 Frame await_answer(const Connection& connection, const Agreement& agreement,
-                   const std::vector<std::string>& listening, Deadline deadline) {
+                   const std::vector<std::string>& listening) {
     Sealer sealer(connection.session.send_key, protection);
     Opener opener(connection.session.receive_key, protection, table_bytes_max);
     if (listening.size() > 1) {
@@ -368,7 +370,7 @@ Frame await_answer(const Connection& connection, const Agreement& agreement,
         if (!failure.empty()) throw Error(failure);
     }
     for (;;) {
-        Frame frame = read_frame(connection.socket.get(), opener, deadline);
+        Frame frame = read_frame(connection.socket.get(), opener, Deadline::max());
         if (frame.kind != FrameKind::describe) return frame;
         const std::string failure = write_frame(connection.socket.get(), sealer, FrameKind::description,
                                                 pack(agreement), Clock::now() + frame_patience);
@@ -391,10 +393,7 @@ AddressTable meet(const Membership& membership, const Agreement& agreement,
                     listening.size() == 1 ? reachable(listening.front(), socket) : std::string(several));
             },
             rendezvous_rank, deadline);
-        // The rendezvous itself gives up in time, which begins again with each node that comes. The second
-        // more is for its answer to arrive.
-        answer = await_answer(connection, agreement, listening,
-                              deadline + meeting_max * membership.nodes + std::chrono::seconds(1));
+        answer = await_answer(connection, agreement, listening);
         if (answer.kind == FrameKind::abort) throw Error(text_of(answer.payload));
         if (answer.kind == FrameKind::over)
             throw RunOver(fmt::format("the run was over before node {} joined", membership.rank));

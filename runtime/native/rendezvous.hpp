@@ -68,9 +68,10 @@ private:
 using AddressTable = std::vector<std::vector<std::string>>;
 
 /// A node's side: reports that it can be reached at `listening`, an address for each network (empty: it is
-/// not in it), and waits for all others. If a host is a wildcard, it is the one that the rendezvous sees. A
-/// node that joins does not wait. Throws Error if a node does not come, or if nodes differ in their
-/// agreement; RunOver.
+/// not in it), and waits for all others. `meeting_max` is for reaching the rendezvous, which says how long
+/// the nodes wait for each other. If a host is a wildcard, it is the one that the rendezvous sees. A node
+/// that joins does not wait. Throws Error if a node does not come, or if nodes differ in their agreement;
+/// RunOver.
 AddressTable meet(const Membership& membership, const Agreement& agreement,
                   const std::vector<std::string>& listening, std::chrono::milliseconds meeting_max);
 
