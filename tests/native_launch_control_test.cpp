@@ -29,6 +29,30 @@ TEST(NativeLaunchControl, AQueueThatClosesAnswersAllThatWait) {
     queue.serve([](NodeId) -> std::string { throw Error("the queue is closed"); });
 }
 
+// As a launch that waits to write to a standard error that is full.
+TEST(NativeLaunchControl, ARequestThatWasRefusedStartsNothingLater) {
+    StartQueue queue(Places(1, 3));
+    EXPECT_NE(queue.ask_and_wait(1, 50ms).find("-the launch does not answer"), std::string::npos);
+    int started = 0;
+    queue.serve([&](NodeId) -> std::string {
+        ++started;
+        return "here";
+    });
+    EXPECT_EQ(started, 0);
+}
+
+TEST(NativeLaunchControl, ARequestThatIsBeingServedIsWaitedFor) {
+    StartQueue queue(Places(1, 3));
+    auto answer = std::async(std::launch::async, [&] { return queue.ask_and_wait(1, 1s); });
+    pollfd entry{queue.event().get(), POLLIN, 0};
+    ASSERT_EQ(poll(&entry, 1, 10'000), 1);
+    queue.serve([](NodeId) -> std::string {
+        std::this_thread::sleep_for(1500ms);
+        return "here";
+    });
+    EXPECT_EQ(answer.get(), "+node 1 was started here");
+}
+
 // As a launch whose nodes fail while a user asks it for more.
 TEST(NativeLaunchControl, ALaunchDoesNotOutliveItsRunForAnAsker) {
     StartQueue queue(Places(1, 3));

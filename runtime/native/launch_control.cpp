@@ -29,6 +29,8 @@ namespace heddle::native {
 namespace {
 
 constexpr const char* refusal_at_end = "-the run is about to end";
+constexpr const char* refusal_of_silence =
+    "-the launch does not answer; it may wait to write to its standard error";
 
 }  // namespace
 
@@ -36,6 +38,7 @@ struct StartQueue::State {
     struct Asked {
         StartRequest request;
         std::optional<std::promise<std::string>> answer;
+        std::uint64_t number = 0;  ///< of those that are answered
     };
 
     NodeId at_start;
@@ -44,6 +47,7 @@ struct StartQueue::State {
     std::mutex mutex;
     bool closed = false;
     std::vector<Asked> waiting;
+    std::uint64_t asked = 0;  ///< so many that are answered
 
     std::vector<NodeId> free() const {
         std::vector<NodeId> nodes;
@@ -89,22 +93,31 @@ void StartQueue::ask(const StartRequest& request) {
     {
         const std::lock_guard lock(state_->mutex);
         if (state_->closed) return;
-        state_->waiting.push_back({request, std::nullopt});
+        state_->waiting.push_back({request, std::nullopt, 0});
     }
     host::signal_event(state_->event);
 }
 
-std::string StartQueue::ask_and_wait(NodeId count) {
-    constexpr std::chrono::seconds patience{10};
+std::string StartQueue::ask_and_wait(NodeId count, std::chrono::milliseconds patience) {
     std::future<std::string> answer;
+    std::uint64_t number = 0;
     {
         const std::lock_guard lock(state_->mutex);
         if (state_->closed) return refusal_at_end;
-        auto& asked = state_->waiting.emplace_back(State::Asked{{count, {}}, std::promise<std::string>()});
+        number = ++state_->asked;
+        auto& asked =
+            state_->waiting.emplace_back(State::Asked{{count, {}}, std::promise<std::string>(), number});
         answer = asked.answer->get_future();
     }
     host::signal_event(state_->event);
-    return answer.wait_for(patience) == std::future_status::ready ? answer.get() : refusal_at_end;
+    if (answer.wait_for(patience) == std::future_status::ready) return answer.get();
+    {
+        // The asker is about to hear that no node was started, so none may be started later.
+        const std::lock_guard lock(state_->mutex);
+        const auto is_it = [number](const State::Asked& asked) { return asked.number == number; };
+        if (std::erase_if(state_->waiting, is_it) > 0) return refusal_of_silence;
+    }
+    return answer.get();  // it is being served, or the queue has closed
 }
 
 void StartQueue::serve(const std::function<std::string(NodeId)>& start) {

@@ -3,6 +3,7 @@
 // watches the processes serves the requests, because processes die with the thread that started them.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -28,9 +29,9 @@ public:
     /// Any thread. Nodes that cannot be started are left out.
     void ask(const StartRequest& request);
 
-    /// The same, all or none; waits for an answer, or for `close`. Returns a line for the asker, which
-    /// begins with + or -.
-    std::string ask_and_wait(NodeId count);
+    /// The same, all or none; waits for an answer, or for `close`. If `serve` does not take the request
+    /// within `patience`, it is withdrawn. Returns a line for the asker, which begins with + or -.
+    std::string ask_and_wait(NodeId count, std::chrono::milliseconds patience = std::chrono::seconds(10));
 
     /// Starts what was asked for. `start` returns where the node is, or throws Error.
     void serve(const std::function<std::string(NodeId)>& start);
