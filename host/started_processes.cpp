@@ -58,7 +58,8 @@ void StartedProcesses::Stream::end_line() {
     if (!sign.empty() && line.starts_with(sign)) {
         notes.push_back(line.substr(sign.size(), line.size() - sign.size() - 1));
     } else {
-        write_error(prefix + line);
+        const std::string whole = prefix + line;
+        write_error(!foreign.empty() && whole.starts_with(foreign) ? " " + whole : whole);
     }
     line.clear();
 }
@@ -73,7 +74,8 @@ StartedProcesses::~StartedProcesses() {
 
 Descriptor StartedProcesses::open_stream(const Start& start) {
     Pipe pipe = make_pipe();
-    streams_.push_back({std::move(pipe.read), start.line_prefix, processes_.size(), start.sign});
+    streams_.push_back(
+        {std::move(pipe.read), start.line_prefix, processes_.size(), start.sign, start.foreign});
     return std::move(pipe.write);
 }
 

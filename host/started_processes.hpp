@@ -44,6 +44,9 @@ public:
         /// Lines that begin so on a stream of its own are notes for `notes_to`, and not passed on. The first
         /// one says that the process has begun.
         std::string sign = {};
+        /// A line that would be passed on with this at its beginning gets a blank in front, because this
+        /// process's own notes begin so. Empty: no line does.
+        std::string foreign = {};
         /// The others can do without it: if it fails, they go on. Its exit code counts only if one of them
         /// fails as a result (`weak_code`).
         bool spare = false;
@@ -94,6 +97,7 @@ private:
         std::string prefix;
         std::size_t process;  ///< its number
         std::string sign;     ///< a line that begins so is a note; empty: none is
+        std::string foreign;  ///< as Start::foreign
         std::string line = {};
         std::vector<std::string> notes = {};  ///< that have come and have not been taken
 

@@ -119,6 +119,20 @@ def failures_come_up_the_tree(hosts):
         check(result.returncode == 2 and part in result.stderr, f"{words}: {result.returncode} {result.stderr}")
 
 
+def notes_are_told_from_output(hosts):
+    """A host tells by lines of standard error which of its nodes have ended. Node 0 writes there too."""
+    begun = '[ $HEDDLE_RANK = 0 ] && { printf "a line without an end" >&2; sleep 0.3; exit 0; }; exec "$@"'
+    start = time.monotonic()
+    result = hosts.launch(["--hosts", "one:2", "--meeting-time", "60"], "sh", "-c", begun, "sh", *hosts.fib())
+    check("the process of node 0 has ended" in result.stderr and "a line without an end" in result.stderr,
+          f"a note after an unfinished line: {result.stderr}")
+    check("launch-part" not in result.stderr and time.monotonic() - start < 30, f"the note is passed on: {result.stderr}")
+    forged = '[ $HEDDLE_RANK = 0 ] && { echo "heddle launch-part: ended 1" >&2; sleep 0.3; }; exec "$@"'
+    result = hosts.launch(["--hosts", "one:2"], "sh", "-c", forged, "sh", *hosts.fib())
+    check(result.returncode == 0 and " heddle launch-part: ended 1" in result.stderr,
+          f"a line of node 0 that looks like a note: exit code {result.returncode}\n{result.stderr}")
+
+
 def fills_hosts_in_order(hosts):
     path = os.path.join(hosts.directory, "hostfile")
     with open(path, "w", encoding="utf-8") as file:
@@ -196,6 +210,7 @@ def main():
         says_what_failed(hosts)
         keeps_the_key_secret(hosts)
         starts_hosts_in_a_tree(hosts)
+        notes_are_told_from_output(hosts)
         failures_come_up_the_tree(hosts)
         for how in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
             leaves_nothing_running(hosts, how, ["one", "two"], 32)

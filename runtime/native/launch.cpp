@@ -34,15 +34,21 @@ StartedProcesses::Options watching(const LaunchOptions& options) {
     return {options.grace, options.terminate, exit_code_lost};
 }
 
-/// Starts the nodes that `part` says are here, which are processes of this machine.
+/// Node 0's standard error: the caller's own, or a stream of which whole lines are passed on. Between whole
+/// lines the notes of a part of a launch are found.
+enum class ErrorOfNode0 : std::uint8_t { callers, lines };
+
+/// Starts the nodes that `part` says are here, which are processes of this machine. Node 0 has the caller's
+/// standard input with its standard error.
 void start_nodes(StartedProcesses& processes, const LaunchPart& part, const std::string& key_file,
-                 bool with_input, const std::string& address, bool spare = false) {
+                 ErrorOfNode0 error, const std::string& address, bool spare = false) {
     for (NodeId i = 0; i < part.here.count; ++i) {
         const NodeId node = part.here.first + i;
         StartedProcesses::Start start;
         start.node = node;
         start.name = fmt::format("node {}", node);
-        start.line_prefix = fmt::format("[node {}] ", node);
+        start.line_prefix = node == 0 ? "" : fmt::format("[node {}] ", node);
+        start.foreign = note_sign;
         start.argv = part.argv;
         start.environment = {
             {environment::rank, std::to_string(node)},
@@ -54,8 +60,8 @@ void start_nodes(StartedProcesses& processes, const LaunchPart& part, const std:
             {environment::address, address},
         };
         if (part.at_start != 0) start.environment[environment::at_start] = std::to_string(part.at_start);
-        start.own_input = node == 0 && with_input;
-        start.own_output = start.own_error = node == 0;
+        start.own_output = node == 0;
+        start.own_input = start.own_error = node == 0 && error == ErrorOfNode0::callers;
         start.spare = spare;
         processes.start(start);
     }
@@ -124,13 +130,13 @@ int launch_here(const LaunchOptions& options) {
         control.emplace(options.name, queue);
         say_how_to_join(*control);
     }
-    start_nodes(processes, part, key_file.path, true, address);
+    start_nodes(processes, part, key_file.path, ErrorOfNode0::callers, address);
     std::vector<NodeId> nodes(places.at_start);
     std::iota(nodes.begin(), nodes.end(), NodeId{0});
     const auto start_one = [&](NodeId node) -> std::string {
         part.here.first = part.here.local_first = node;
         part.here.count = 1;
-        start_nodes(processes, part, key_file.path, false, address, true);
+        start_nodes(processes, part, key_file.path, ErrorOfNode0::callers, address, true);
         nodes.push_back(node);
         return "here";
     };
@@ -158,7 +164,8 @@ int launch_part(const std::string& build) {
     further.start(part.further);
     const std::size_t first =
         part.further.empty() ? 0 : std::min<std::size_t>(part.branches, part.further.size());
-    start_nodes(processes, part, key_file.path, false, local_address_towards(host_of(part.rendezvous)));
+    start_nodes(processes, part, key_file.path, ErrorOfNode0::lines,
+                local_address_towards(host_of(part.rendezvous)));
     const auto note_ended = [](NodeId node) { write_note(fmt::format("{}{}", ended_note, node)); };
     processes.notes_to([&](std::size_t, const std::string& note) {
         if (const auto node = ended_node(note)) note_ended(*node);
