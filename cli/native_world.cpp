@@ -109,7 +109,7 @@ void choose_addresses(const configs::Experiment& experiment, native::NativeOptio
     if (!options.membership || experiment.messages.interface.empty()) return;
     options.address = options.from = stated_address(experiment);
     // All of the machine's addresses: the system chooses the one to connect from.
-    if (options.from == "0.0.0.0" || options.from == "::") options.from.clear();
+    if (native::is_wildcard(options.from)) options.from.clear();
 }
 
 /// What carries one of several networks, where this node is in it. `network`: as in a run with one.
@@ -124,7 +124,7 @@ native::MeshNetwork carried(const configs::Experiment& experiment, std::size_t i
     } catch (const Error& error) {
         throw error.at(experiment.platform.networks[index].where);
     }
-    if (network.from == "0.0.0.0" || network.from == "::") network.from.clear();
+    if (native::is_wildcard(network.from)) network.from.clear();
     if (!carrier.transport) return network;
     const auto kind = *carrier.transport;
     network.in_machine = kind == Kind::shared_memory || kind == Kind::unix_socket;

@@ -81,6 +81,18 @@ TEST(JobStart, ProcessesAgreeOnAKeyThatTheLauncherDoesNotSee) {
         EXPECT_EQ(value.find(text_of(key)), std::string::npos) << name.second;
 }
 
+// To another host 0.0.0.0 is that host itself.
+TEST(JobStart, NoProcessIsToldToMeetAtAWildcard) {
+    for (const std::string wildcard : {"0.0.0.0", "::"}) {
+        Launcher launcher(1);
+        Space space(launcher, 0);
+        const JobRun run = start_by_job(space, "localhost", {.address = wildcard});
+        const std::string told = launcher.values[{0, "heddle-meet"}];
+        EXPECT_TRUE(told.starts_with("127.0.0.1:")) << told;
+        EXPECT_EQ(run.membership.rendezvous, told);
+    }
+}
+
 TEST(JobStart, AProcessThatCannotTakePartIsNamed) {
     Launcher launcher(2);
     std::thread other([&] {

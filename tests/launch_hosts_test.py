@@ -119,6 +119,14 @@ def failures_come_up_the_tree(hosts):
         check(result.returncode == 2 and part in result.stderr, f"{words}: {result.returncode} {result.stderr}")
 
 
+def no_host_meets_at_a_wildcard(hosts):
+    script = ["sh", "-c", "echo $HEDDLE_RENDEZVOUS"]
+    result = hosts.launch(["--hosts", "localhost"], *script, address=("--address", "0.0.0.0"))
+    check(result.returncode == 0 and result.stdout.startswith("127.0.0.1:"), f"--address 0.0.0.0: {result.stdout}{result.stderr}")
+    result = hosts.launch(["--hosts", "no-such-host.invalid"], *script, address=("--address", "0.0.0.0"))
+    check(result.returncode == 2 and "at which address" in result.stderr, f"--address 0.0.0.0, unknown hosts: {result.stderr}")
+
+
 def notes_are_told_from_output(hosts):
     """A host tells by lines of standard error which of its nodes have ended. Node 0 writes there too."""
     begun = '[ $HEDDLE_RANK = 0 ] && { printf "a line without an end" >&2; sleep 0.3; exit 0; }; exec "$@"'
@@ -210,6 +218,7 @@ def main():
         says_what_failed(hosts)
         keeps_the_key_secret(hosts)
         starts_hosts_in_a_tree(hosts)
+        no_host_meets_at_a_wildcard(hosts)
         notes_are_told_from_output(hosts)
         failures_come_up_the_tree(hosts)
         for how in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):

@@ -115,13 +115,17 @@ bool is_number(const std::string& text) {
     return number_of(text).has_value();
 }
 
+bool is_wildcard(const std::string& text) {
+    const auto number = number_of(text);
+    return number && std::ranges::all_of(number->bytes, [](unsigned char byte) { return byte == 0; });
+}
+
 std::string address_on(const std::string& text) {
     if (text.find('/') != std::string::npos) return address_in(text);
     std::string bare = text;
     if (bare.size() > 2 && bare.front() == '[' && bare.back() == ']') bare = bare.substr(1, bare.size() - 2);
     if (const auto number = number_of(bare)) {
-        const bool everywhere =
-            std::ranges::all_of(number->bytes, [](unsigned char byte) { return byte == 0; });
+        const bool everywhere = is_wildcard(bare);
         const bool loopback = number->size == 4 && number->bytes[0] == 127;
         const std::vector<Interface> all = interfaces();
         const auto it_is = [&](const Interface& entry) { return number_of(entry.address) == number; };

@@ -25,4 +25,7 @@ bool is_interface(const std::string& name);
 /// Whether a text is an address in numbers, of this machine or not.
 bool is_number(const std::string& text);
 
+/// Whether it is that of all addresses of a machine: 0.0.0.0 or ::. It says nothing to other machines.
+bool is_wildcard(const std::string& text);
+
 }  // namespace heddle::native

@@ -11,6 +11,7 @@
 #include "base/assert.hpp"
 #include "base/error.hpp"
 #include "host/machine.hpp"
+#include "runtime/native/interfaces.hpp"
 #include "runtime/native/socket.hpp"
 
 namespace heddle::native {
@@ -50,8 +51,9 @@ Bytes bytes_of(const std::string& text, std::size_t size) {
                 "start the run with `heddle launch`");
 }
 
-/// This machine's address as process 0's other hosts reach it.
-std::string meeting_address(const std::vector<std::string>& hosts) {
+/// This machine's address as process 0's other hosts reach it. A wildcard is the address of no host.
+std::string meeting_address(const std::string& stated, const std::vector<std::string>& hosts) {
+    if (!stated.empty() && !is_wildcard(stated)) return stated;
     for (const std::string& host : hosts) {
         if (host == hosts[0]) continue;
         try {
@@ -111,9 +113,9 @@ JobRun start_by_job(JobSpace& space, const std::string& host, const JobMeeting& 
     if (self.rank == 0) {
         const Key key = make_key();
         self.credentials = key;
-        run.rendezvous = std::make_unique<Rendezvous>(
-            self.nodes, key, meeting.address.empty() ? meeting_address(hosts) : meeting.address,
-            meeting.time.value_or(meeting_time(self.nodes)), meeting.ports);
+        run.rendezvous =
+            std::make_unique<Rendezvous>(self.nodes, key, meeting_address(meeting.address, hosts),
+                                         meeting.time.value_or(meeting_time(self.nodes)), meeting.ports);
         self.rendezvous = run.rendezvous->address();
         space.put("heddle-meet", self.rendezvous);
         for (NodeId node = 1; node < self.nodes; ++node)

@@ -28,7 +28,8 @@ struct JobRun {
 
 /// How the processes of a step meet.
 struct JobMeeting {
-    std::string address = {};  ///< process 0's, where the others find it; empty: the system chooses
+    std::string address =
+        {};  ///< process 0's, where the others find it; empty or a wildcard: the system chooses
     PortRange ports = {};
     std::optional<std::chrono::milliseconds> time = {};  ///< none: meeting_time
 };

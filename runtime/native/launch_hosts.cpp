@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "host/command_line.hpp"
 #include "host/started_processes.hpp"
+#include "runtime/native/interfaces.hpp"
 #include "runtime/native/launch.hpp"
 #include "runtime/native/launch_control.hpp"
 #include "runtime/native/launch_part.hpp"
@@ -34,7 +35,9 @@ bool is_loopback(const std::string& host) {
 
 /// Where this machine can be reached by the hosts.
 std::string meeting_address(const HostLaunchOptions& options) {
-    if (!options.address.empty()) return stated_address(options.address);
+    // A wildcard is the address of no host.
+    const std::string stated = options.address.empty() ? "" : stated_address(options.address);
+    if (!stated.empty() && !is_wildcard(stated)) return stated;
     std::string towards;
     // A host's own name leads to itself by a loopback address: the way to another host is the better one.
     for (const host::HostSlots& entry : options.hosts) {

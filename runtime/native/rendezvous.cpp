@@ -16,6 +16,7 @@
 #include "base/error.hpp"
 #include "runtime/native/frame.hpp"
 #include "runtime/native/handshake.hpp"
+#include "runtime/native/interfaces.hpp"
 #include "runtime/native/listener.hpp"
 
 namespace heddle::native {
@@ -348,8 +349,7 @@ Identity identity_of(const Membership& membership, const Agreement& agreement, s
 /// there, as where MPI carries the network.
 std::string reachable(const std::string& listening, int socket) {
     if (listening.empty()) return {};
-    const std::string host = host_of(listening);
-    if (host != "0.0.0.0" && host != "::") return listening;
+    if (!is_wildcard(host_of(listening))) return listening;
     const std::string seen = local_address(socket);
     return seen.substr(0, seen.rfind(':') + 1) + port_of(listening);
 }
