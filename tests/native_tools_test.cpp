@@ -1,9 +1,11 @@
-// Tests small parts of the native backend: parking, the ticker, the clock, the machine, a dead host.
+// Tests small parts of the native backend: parking, the ticker, the clock, the machine, a dead
+// host, the probe of a pair of hosts.
 #include <gmock/gmock.h>
 #include <sched.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <filesystem>
@@ -14,6 +16,8 @@
 #include "host/machine.hpp"
 #include "host/ticker.hpp"
 #include "host/wall_clock.hpp"
+#include "runtime/native/interfaces.hpp"
+#include "runtime/native/pair_probe.hpp"
 #include "runtime/native/parker.hpp"
 #include "tests/conformance.hpp"
 #include "tests/native_testing.hpp"
@@ -103,6 +107,21 @@ TEST(NativeMachine, HasCoresAndAName) {
     EXPECT_GE(host::machine_cores(), 1u);
     EXPECT_LE(host::machine_cores(), std::thread::hardware_concurrency());
     EXPECT_FALSE(host::host_name().empty());
+}
+
+// As `heddle doctor --hosts '[::1],localhost'`.
+TEST(NativePairProbe, ReachesAHostByIpv4AndByIpv6) {
+    const std::string token(ProbeServer::token_bytes, 'x');
+    const ProbeServer server(token);
+    std::vector<std::string> hosts{"127.0.0.1"};
+    const auto is_ipv6 = [](const Interface& entry) { return entry.address == "::1"; };
+    if (std::ranges::any_of(interfaces(), is_ipv6)) hosts.emplace_back("[::1]");
+    for (const std::string& host : hosts) {
+        PairFacts facts;
+        EXPECT_EQ(error_of([&] { facts = probe_pair(host + ":" + server.port(), token, soon()); }), "");
+        EXPECT_GT(facts.bandwidth, 0) << host;
+        EXPECT_GT(facts.mtu, 0) << host;
+    }
 }
 
 /// Files as the kernel shows control groups.

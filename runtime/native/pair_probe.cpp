@@ -66,6 +66,15 @@ Answer ask(int socket, Request request, std::span<const std::byte> bytes, Deadli
     return answer;
 }
 
+/// By IPv4, and by IPv6 where the machine has it.
+Descriptor listen_everywhere() {
+    try {
+        return listen_on("::");
+    } catch (const Error&) {
+        return listen_on("0.0.0.0");
+    }
+}
+
 double seconds(Clock::duration time) {
     return std::chrono::duration<double>(time).count();
 }
@@ -93,7 +102,7 @@ struct ProbeServer::State {
 
 ProbeServer::ProbeServer(std::string token) : state_(std::make_unique<State>()) {
     state_->token = std::move(token);
-    state_->listening = listen_on("0.0.0.0");
+    state_->listening = listen_everywhere();
     state_->thread = std::thread([this] { state_->run(); });
 }
 

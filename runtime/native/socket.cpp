@@ -109,6 +109,8 @@ Descriptor listen_on(const std::string& host, const PortRange& ports) {
         std::memcpy(&address, entry->ai_addr, entry->ai_addrlen);
         for (unsigned port = ports.first; port <= ports.last; ++port) {
             Descriptor socket(::socket(entry->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+            // At `::` those that come by IPv4 are heard too, whatever the system's default is.
+            if (entry->ai_family == AF_INET6) set_option(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
             // A port of a run that has just ended is free.
             if (!ports.is_any()) set_option(socket.get(), SOL_SOCKET, SO_REUSEADDR, 1);
             const sockaddr_storage at = with_port(address, static_cast<std::uint16_t>(port));
