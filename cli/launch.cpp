@@ -132,6 +132,9 @@ int launch(const LaunchOptions& given, std::vector<std::string> command) {
     }
     if (hosts.by_srun) options.remote_shell = srun_shell();
     if (!given.remote_shell.empty()) options.remote_shell.before = host::words_of(given.remote_shell);
+    // Otherwise the host's name would be the command.
+    if (options.remote_shell.before.empty())
+        throw Error("--ssh names no command", "leave it out for ssh, or write it like: --ssh 'ssh -p 2222'");
     return native::launch_on_hosts(options);
 }
 

@@ -171,6 +171,8 @@ def says_what_failed(hosts):
                         (["-n", "2"], "--ssh goes with several hosts")):
         result = hosts.launch(words, "true")
         check(result.returncode == 2 and part in result.stderr, f'{words}: {result.returncode}, "{part}" not in\n{result.stderr}')
+    result = hosts.launch(["--hosts", "true", "--ssh", " "], "true", shell=False)
+    check(result.returncode == 2 and "--ssh names no command" in result.stderr, f"the host would be the command: {result}")
     result = hosts.launch(["--hosts", "no-such-host.invalid"], "true", address=())
     check(result.returncode == 2 and "--address" in result.stderr, f"an unknown address: {result.stderr}")
 
