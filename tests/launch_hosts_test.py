@@ -119,6 +119,30 @@ def failures_come_up_the_tree(hosts):
         check(result.returncode == 2 and part in result.stderr, f"{words}: {result.returncode} {result.stderr}")
 
 
+def a_start_that_fails_takes_no_slot(hosts):
+    """The remote shell is missing for a while, as where its folder is not mounted."""
+    name = f"slots{os.getpid()}"
+    hosts.forget_calls()
+    words = hosts.words(["--hosts", "one,two", "-n", "1", "--capacity", "2", "--name", name], "sh", "-c", "exec sleep 1000")
+    with subprocess.Popen(words, env=ENVIRONMENT, cwd=hosts.directory, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          stdin=subprocess.DEVNULL, text=True) as launcher:
+        try:
+            check(name in launcher.stderr.readline(), "the launch does not say how to join it")
+            deadline = time.monotonic() + 30
+            while not os.path.exists(os.path.join(hosts.directory, "calls")) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            join = lambda: subprocess.run([hosts.heddle, "launch", "--join", name], env=ENVIRONMENT, capture_output=True,
+                                          text=True, timeout=SECONDS_MAX)
+            os.rename(hosts.shell, hosts.shell + ".away")
+            result = join()
+            check(result.returncode == 2 and "cannot run" in result.stderr, f"without a remote shell: {result}")
+            os.rename(hosts.shell + ".away", hosts.shell)
+            result = join()
+            check(result.returncode == 0 and "node 1 was started on two" in result.stdout, f"after a start that failed: {result}")
+        finally:
+            launcher.terminate()
+
+
 def no_host_meets_at_a_wildcard(hosts):
     script = ["sh", "-c", "echo $HEDDLE_RENDEZVOUS"]
     result = hosts.launch(["--hosts", "localhost"], *script, address=("--address", "0.0.0.0"))
@@ -220,6 +244,7 @@ def main():
         says_what_failed(hosts)
         keeps_the_key_secret(hosts)
         starts_hosts_in_a_tree(hosts)
+        a_start_that_fails_takes_no_slot(hosts)
         no_host_meets_at_a_wildcard(hosts)
         notes_are_told_from_output(hosts)
         failures_come_up_the_tree(hosts)

@@ -141,8 +141,11 @@ private:
     std::string start_late(NodeId node) {
         for (Place& place : hosts_) {
             if (place.used == place.slots) continue;
-            used_.push_back(take(place, node, 1));
-            tree_.start({used_.back()}, true);
+            Place after = place;
+            const HostNodes nodes = take(after, node, 1);
+            tree_.start({nodes}, true);  // if that fails, the slot is still free
+            place = after;
+            used_.push_back(nodes);
             return "on " + place.host;
         }
         throw Error("no host has a free slot");
