@@ -140,6 +140,7 @@ int StartedProcesses::run(const std::function<bool(const End&)>& ended) {
         note_late(ended);
         escalate();
     }
+    attended_ = -1;  // what would be started now would be killed at once
     // What they wrote last. A grandchild may keep a stream open for ever.
     for (const auto deadline = Clock::now() + std::chrono::milliseconds(200);
          !streams_.empty() && Clock::now() < deadline;)

@@ -62,6 +62,21 @@ TEST_F(NativeProcesses, SignalsThatWereIgnoredStaySo) {
     EXPECT_EQ(watch.next(), SIGTERM);
 }
 
+// A request for more processes that comes when the last one has just ended.
+TEST_F(NativeProcesses, NothingIsStartedAfterTheLastEnd) {
+    StartedProcesses processes({});
+    processes.start({.name = "one", .line_prefix = "", .argv = {"sh", "-c", "sleep 1 &"}});
+    const Descriptor request = make_event();
+    int served = 0;
+    processes.attend_to(request.get(), [&] { ++served; });
+    EXPECT_EQ(processes.run([&](const StartedProcesses::End&) {
+        signal_event(request);
+        return false;
+    }),
+              0);
+    EXPECT_EQ(served, 0);
+}
+
 TEST_F(NativeProcesses, ASpareOneThatIsLateIsReportedOnce) {
     StartedProcesses processes({.begin_max = 50ms});
     processes.start({.name = "first", .line_prefix = "", .argv = {"sleep", "0.5"}});
