@@ -262,6 +262,20 @@ TEST_F(NativeOffer, MemoryThatIsNotTheOfferedOneIsNotUsed) {
     EXPECT_THAT(open(unsealed, 64 << 10), HasSubstr("not what was offered"));
 }
 
+TEST_F(NativeOffer, MemoryWhoseDescriptorFindsNoRoomIsSaidToBothSides) {
+    LocalPeer peer = offer_memory(std::move(left_), maker_, 64 << 10);
+    rlimit before{};
+    getrlimit(RLIMIT_NOFILE, &before);
+    const rlimit none{3, before.rlim_max};  // the standard streams have these
+    setrlimit(RLIMIT_NOFILE, &none);
+    const LocalStream taken = take_offer({std::move(right_), opener_}, soon());
+    setrlimit(RLIMIT_NOFILE, &before);
+    const LocalStream made = conclude_offer(std::move(peer), soon());
+    EXPECT_EQ(taken.word, "its descriptor did not come");
+    EXPECT_EQ(made.word, taken.word);
+    exchange(*made.stream, *taken.stream, 100'000);
+}
+
 TEST_F(NativeOffer, APeerThatIsGoneIsAnError) {
     LocalPeer peer = offer_memory(std::move(left_), maker_, 64 << 10);
     right_.reset();

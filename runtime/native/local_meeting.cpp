@@ -160,6 +160,8 @@ LocalStream take_offer(Connection connection, Deadline deadline) {
         } catch (const Error& error) {
             word = error.message();
         }
+    } else if (payload.size() == sizeof(Offer)) {
+        word = "its descriptor did not come";  // an offer, and no reason in words
     } else {
         word.assign(reinterpret_cast<const char*>(payload.data()), payload.size());
     }
