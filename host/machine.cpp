@@ -84,6 +84,28 @@ const std::vector<unsigned>& usable_processors() {
     return machine().threads;
 }
 
+ProcessorSet usable_processor_set() {
+    ProcessorSet set;
+    for (const unsigned processor : usable_processors()) {
+        if (processor >= set.size()) return {};
+        set.set(processor);
+    }
+    return set;
+}
+
+std::optional<CoreShare> core_share(std::span<const ProcessorSet> sets, std::size_t process) {
+    const ProcessorSet& own = sets[process];
+    CoreShare share{0, 0};
+    for (std::size_t other = 0; other < sets.size(); ++other) {
+        const ProcessorSet& set = sets[other];
+        if (set.none() || (set != own && (set & own).any())) return std::nullopt;
+        if (set != own) continue;
+        if (other < process) ++share.rank;
+        ++share.count;
+    }
+    return share;
+}
+
 std::vector<unsigned> cores_by_memory() {
     return machine().by_memory;
 }

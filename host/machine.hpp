@@ -2,7 +2,10 @@
 // binding a thread to a core.
 #pragma once
 
+#include <bitset>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,6 +18,23 @@ unsigned machine_cores();
 /// The hardware threads that this process may use, all those of a core, by the system's numbers. Empty:
 /// unknown.
 const std::vector<unsigned>& usable_processors();
+
+/// Hardware threads of a machine, by the system's numbers.
+using ProcessorSet = std::bitset<2048>;
+
+/// `usable_processors` as a set. Empty: unknown, or a number is too large.
+ProcessorSet usable_processor_set();
+
+/// Which of the processes that share some cores a process is, and how many they are.
+struct CoreShare {
+    std::uint32_t rank = 0;
+    std::uint32_t count = 1;
+};
+
+/// How process `process` of one machine shares its cores, if `sets` has the usable processors of each process
+/// there. A launcher may give each process cores of its own, or some the same. Nothing: not known, because a
+/// set is unknown or has a part of the process's own.
+std::optional<CoreShare> core_share(std::span<const ProcessorSet> sets, std::size_t process);
 
 /// How many usable cores each NUMA node has, in the order in which `bind_to_core` counts the cores: those
 /// that share memory, and among them those that share a cache, follow each other. Not limited by a quota.

@@ -81,6 +81,33 @@ TEST(JobStart, ProcessesAgreeOnAKeyThatTheLauncherDoesNotSee) {
         EXPECT_EQ(value.find(text_of(key)), std::string::npos) << name.second;
 }
 
+TEST(JobStart, ProcessesWithCoresOfTheirOwnShareNone) {
+    const auto shares = [](const std::vector<unsigned>& first_processors) {
+        Launcher launcher(2);
+        std::vector<JobRun> runs(2);
+        std::vector<std::thread> threads;
+        for (NodeId rank = 0; rank < 2; ++rank) {
+            threads.emplace_back([&, rank] {
+                Space space(launcher, rank);
+                host::ProcessorSet processors;
+                for (unsigned i = 0; i < 6; ++i) processors.set(first_processors[rank] + i);
+                runs[rank] = start_by_job(space, "localhost", {}, processors);
+            });
+        }
+        for (std::thread& thread : threads) thread.join();
+        std::vector<std::uint32_t> counts;
+        for (const JobRun& run : runs) {
+            EXPECT_EQ(run.membership.local_count, 2u);
+            counts.push_back(run.membership.core_share().count);
+        }
+        return counts;
+    };
+    EXPECT_THAT(shares({0, 6}), testing::ElementsAre(1, 1));
+    EXPECT_THAT(shares({2041, 2}), testing::ElementsAre(1, 1));
+    EXPECT_THAT(shares({6, 6}), testing::ElementsAre(2, 2));
+    EXPECT_THAT(shares({0, 5}), testing::ElementsAre(2, 2)) << "some of the same";
+}
+
 // To another host 0.0.0.0 is that host itself.
 TEST(JobStart, NoProcessIsToldToMeetAtAWildcard) {
     for (const std::string wildcard : {"0.0.0.0", "::"}) {

@@ -109,6 +109,25 @@ TEST(NativeMachine, HasCoresAndAName) {
     EXPECT_FALSE(host::host_name().empty());
 }
 
+// As with `srun --cpus-per-task`, or with a rank bound to each core.
+TEST(NativeMachine, ProcessesShareTheCoresThatTheyMayUse) {
+    const auto set = [](std::initializer_list<unsigned> processors) {
+        host::ProcessorSet made;
+        for (const unsigned processor : processors) made.set(processor);
+        return made;
+    };
+    const auto share = [](const std::vector<host::ProcessorSet>& sets, std::size_t process) {
+        const auto found = host::core_share(sets, process);
+        return found ? std::pair(found->rank, found->count) : std::pair(99U, 99U);
+    };
+    EXPECT_EQ(share({set({0, 1}), set({2, 3})}, 1), std::pair(0U, 1U)) << "cores of its own";
+    EXPECT_EQ(share({set({0, 1}), set({0, 1})}, 1), std::pair(1U, 2U)) << "the same cores";
+    EXPECT_EQ(share({set({0}), set({1}), set({0}), set({1})}, 3), std::pair(1U, 2U));
+    EXPECT_EQ(share({set({0, 1}), set({1, 2})}, 1), std::pair(99U, 99U)) << "some of the same";
+    EXPECT_EQ(share({set({}), set({1, 2})}, 1), std::pair(99U, 99U)) << "unknown";
+    EXPECT_EQ(host::usable_processor_set().count(), host::usable_processors().size());
+}
+
 // As `heddle doctor --hosts '[::1],localhost'`.
 TEST(NativePairProbe, ReachesAHostByIpv4AndByIpv6) {
     const std::string token(ProbeServer::token_bytes, 'x');

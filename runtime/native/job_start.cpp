@@ -6,6 +6,7 @@
 #include <sodium.h>
 
 #include <algorithm>
+#include <string_view>
 #include <vector>
 
 #include "base/assert.hpp"
@@ -25,6 +26,7 @@ using Bytes = std::vector<unsigned char>;
 // Keys of the job space.
 constexpr const char* host_word = "heddle-host";
 constexpr const char* public_word = "heddle-public";
+constexpr const char* cores_word = "heddle-cores";
 
 constexpr const char* failed_word = "failed";  ///< the public key of a process that cannot take part
 
@@ -44,6 +46,33 @@ Bytes bytes_of(const std::string& text, std::size_t size) {
         found != size)
         return {};
     return bytes;
+}
+
+static_assert(host::ProcessorSet().size() / 4 <= JobSpace::value_max);
+
+/// In hexadecimal digits, the lowest processors first, without zeros at the end.
+std::string text_of(const host::ProcessorSet& processors) {
+    std::string text = "0";  // a value is never empty
+    for (std::size_t digit = 0; digit < processors.size() / 4; ++digit) {
+        unsigned value = 0;
+        for (unsigned bit = 0; bit < 4; ++bit)
+            if (processors.test(4 * digit + bit)) value |= 1U << bit;
+        if (value == 0) continue;
+        text.resize(digit + 1, '0');
+        text.back() = "0123456789abcdef"[value];
+    }
+    return text;
+}
+
+/// What is no digit, or one too many, says nothing of processors.
+host::ProcessorSet processors_from(const std::string& text) {
+    host::ProcessorSet processors;
+    for (std::size_t digit = 0; digit < std::min(text.size(), processors.size() / 4); ++digit) {
+        const std::size_t value = std::string_view("0123456789abcdef").find(text[digit]);
+        for (unsigned bit = 0; bit < 4; ++bit)
+            if (value < 16 && (value >> bit & 1) != 0) processors.set(4 * digit + bit);
+    }
+    return processors;
 }
 
 [[noreturn]] void refuse() {
@@ -90,7 +119,8 @@ Key open_key(const std::string& sealed, const KeyPair& to, const std::string& se
     return key;
 }
 
-JobRun start_by_job(JobSpace& space, const std::string& host, const JobMeeting& meeting) {
+JobRun start_by_job(JobSpace& space, const std::string& host, const JobMeeting& meeting,
+                    const host::ProcessorSet& processors) {
     KeyPair own = make_key_pair();
     JobRun run;
     Membership& self = run.membership;
@@ -98,6 +128,7 @@ JobRun start_by_job(JobSpace& space, const std::string& host, const JobMeeting& 
     self.nodes = space.processes();
     space.put(host_word, host);
     space.put(public_word, text_of(own.shown));
+    space.put(cores_word, text_of(processors));
     space.exchange();
     std::vector<std::string> hosts;
     std::vector<std::string> public_keys;
@@ -110,6 +141,10 @@ JobRun start_by_job(JobSpace& space, const std::string& host, const JobMeeting& 
     }
     self.local_count = static_cast<std::uint32_t>(std::ranges::count(hosts, host));
     self.local_rank = static_cast<std::uint32_t>(std::count(hosts.begin(), hosts.begin() + self.rank, host));
+    std::vector<host::ProcessorSet> sets;
+    for (NodeId node = 0; node < self.nodes; ++node)
+        if (hosts[node] == host) sets.push_back(processors_from(space.get(node, cores_word)));
+    self.cores = host::core_share(sets, self.local_rank);
     if (self.rank == 0) {
         const Key key = make_key();
         self.credentials = key;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "host/machine.hpp"
 #include "runtime/native/job_space.hpp"
 #include "runtime/native/keys.hpp"
 #include "runtime/native/membership.hpp"
@@ -35,8 +36,9 @@ struct JobMeeting {
 };
 
 /// All processes of the step call it, or `fail_in_job`. `host` is this machine's name, by which the others
-/// find it. Throws Error.
-JobRun start_by_job(JobSpace& space, const std::string& host, const JobMeeting& meeting = {});
+/// find it. `processors` are those that this process may use. Throws Error.
+JobRun start_by_job(JobSpace& space, const std::string& host, const JobMeeting& meeting = {},
+                    const host::ProcessorSet& processors = host::usable_processor_set());
 
 /// This process's part in the run of its job step, which the first call makes and which lasts as long as the
 /// process. Throws Error if the launcher offers no space for values.

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/ids.hpp"
+#include "host/machine.hpp"
 #include "runtime/native/keys.hpp"
 #include "runtime/native/socket.hpp"
 
@@ -24,6 +25,10 @@ struct Membership {
     std::string address = {};       ///< of this machine, at which the other nodes reach it; empty: not stated
     /// If others may join: so many nodes begin the run, the lowest. Nothing: all.
     std::optional<NodeId> at_start = {};
+    /// If the launcher is known to give processes of this machine cores of their own. Nothing: all share all.
+    std::optional<host::CoreShare> cores = {};
+
+    host::CoreShare core_share() const { return cores.value_or(host::CoreShare{local_rank, local_count}); }
 };
 
 /// How long the nodes of a run may take to come to the rendezvous, and then to connect to each other: more

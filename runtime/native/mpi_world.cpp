@@ -12,10 +12,12 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "base/assert.hpp"
 #include "base/error.hpp"
 #include "host/descriptor.hpp"
+#include "host/machine.hpp"
 #include "runtime/native/mpi_mesh.hpp"
 #include "runtime/native/mpi_start.hpp"
 
@@ -69,6 +71,10 @@ void start_mpi(MpiWorld& the) {
     the.self.nodes = count(MPI_Comm_size, the.all);
     the.self.local_rank = count(MPI_Comm_rank, here);
     the.self.local_count = count(MPI_Comm_size, here);
+    const host::ProcessorSet own = host::usable_processor_set();
+    std::vector<host::ProcessorSet> sets(the.self.local_count);
+    MPI_Allgather(&own, sizeof own, MPI_BYTE, sets.data(), sizeof own, MPI_BYTE, here);
+    the.self.cores = host::core_share(sets, the.self.local_rank);
     MPI_Comm_free(&here);
 }
 

@@ -15,6 +15,7 @@
 #include "base/assert.hpp"
 #include "base/error.hpp"
 #include "base/relax.hpp"
+#include "host/cpu_quota.hpp"
 #include "host/heap.hpp"
 #include "host/machine.hpp"
 #include "memory/memory_view.hpp"
@@ -72,12 +73,15 @@ NativeBackend::NativeBackend(NativeOptions options) : state_(std::make_unique<St
     state.parkers = std::vector<Parker>(given.cores);
     state.of_contexts = std::vector<OfContext>(given.cores + std::size_t{1});
 
-    // A worker has a core of its own only if this machine has one for each worker of the run on it.
-    const std::uint64_t workers_here = std::uint64_t{membership.local_count} * given.cores;
-    const bool fits = workers_here <= host::machine_cores();
+    // A worker has a core of its own only if there is one for each worker of the processes that share these
+    // cores, and if the processor time that all processes of the machine may have is enough.
+    const host::CoreShare share = membership.core_share();
+    const std::uint64_t workers_here = std::uint64_t{share.count} * given.cores;
+    const std::uint64_t workers_of_all = std::uint64_t{membership.local_count} * given.cores;
+    const double quota = std::max(host::cpu_quota().value_or(1e6), 1.0);
+    const bool fits = workers_here <= host::machine_cores() && static_cast<double>(workers_of_all) <= quota;
     state.bind = given.bind && fits;
-    state.first_core = host::first_core_of(membership.local_rank, membership.local_count, given.cores,
-                                           host::cores_by_memory());
+    state.first_core = host::first_core_of(share.rank, share.count, given.cores, host::cores_by_memory());
     // With other nodes, the sender and the receiver, if there are any, need a core now and then.
     const bool alone = membership.nodes == 1 || given.single_module;
     state.own_cores = fits && (alone || workers_here < host::machine_cores());
@@ -195,8 +199,9 @@ std::vector<MeshNetwork> NativeBackend::State::mesh_networks() const {
 /// itself.
 std::vector<unsigned> NativeBackend::State::cores_of_threads() const {
     if (!bind) return {};
-    return host::cores_beside(options.membership->local_rank, options.membership->local_count, options.cores,
-                              host::cores_by_memory(), host::machine_cores());
+    const host::CoreShare share = options.membership->core_share();
+    return host::cores_beside(share.rank, share.count, options.cores, host::cores_by_memory(),
+                              host::machine_cores());
 }
 
 void NativeBackend::State::meet() {
