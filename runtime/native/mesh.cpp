@@ -34,6 +34,7 @@ struct Mesh::State final : Peers {
     std::vector<Link*> waiting;
     std::vector<Link*> ended;  ///< nothing more comes from there: to be closed when all has been written
     bool sender_sleeps = false;
+    std::size_t blocked_links = 0;  ///< as the sender found them; more is to be written there
     Descriptor sender_wake = host::make_event();
     std::thread sender;
     std::thread receiver;
@@ -78,7 +79,7 @@ void Mesh::State::write_all_until(Deadline deadline) {
     while (Clock::now() < deadline) {
         {
             const std::lock_guard lock(sender_mutex);
-            if (sender_sleeps) return;
+            if (sender_sleeps && blocked_links == 0) return;
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
@@ -99,6 +100,7 @@ void Mesh::State::send_all() {
             closing.insert(closing.end(), ended.begin(), ended.end());
             ended.clear();
             sender_sleeps = turn.empty() && !streams;
+            blocked_links = blocked.size();
         }
         if (turn.empty()) {
             if (last && (blocked.empty() || is_lost())) return;
