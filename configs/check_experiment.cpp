@@ -33,7 +33,7 @@ bool is_from_base(const Location& where, const Experiment& experiment) {
     return !experiment.platform_from.empty() && where.file == experiment.platform_from;
 }
 
-/// A kernel that no workload has would be stated in vain; that of a base may come from a program with more
+/// A kernel that no workload has would have no effect; that of a base may come from a program with more
 /// workloads.
 void check_kernels(const Experiment& experiment) {
     const Location where = experiment.where("platform.kernels");

@@ -21,7 +21,7 @@ namespace heddle::memory {
 namespace {
 
 /// `purpose`: which part of the memory it was for, or nothing.
-[[noreturn]] void refused(const char* what, const std::string& purpose = {}) {
+[[noreturn]] void refused_file(const char* what, const std::string& purpose = {}) {
     const int why = errno;
     throw Error(
         fmt::format("the system refuses to {}{}: {}", what, purpose, std::generic_category().message(why)),
@@ -46,9 +46,9 @@ std::uint64_t file_bytes() {
 int open_file() {
     static const int file = [] {
         const int made = ::memfd_create("heddle", MFD_CLOEXEC);
-        if (made < 0) refused("make a file of shared memory");
+        if (made < 0) refused_file("make a file of shared memory");
         if (::ftruncate(made, static_cast<off_t>(file_bytes())) != 0)
-            refused("enlarge a file of shared memory");
+            refused_file("enlarge a file of shared memory");
         return made;
     }();
     return file;
@@ -59,7 +59,7 @@ std::uint64_t take_part(std::size_t bytes) {
     const std::uint64_t begin = end.fetch_add(bytes, std::memory_order_relaxed);
     if (bytes > file_bytes() || begin > file_bytes() - bytes) {
         errno = EFBIG;
-        refused("find room", purpose_of(bytes));
+        refused_file("find room", purpose_of(bytes));
     }
     return begin;
 }
@@ -77,7 +77,7 @@ MappedTwice::MappedTwice(std::size_t bytes) : bytes_(bytes), begin_(take_part(by
     contents_ = map(bytes, begin_);
     if (program_ && contents_) return;
     unmap();
-    refused("map memory", purpose_of(bytes));
+    refused_file("map memory", purpose_of(bytes));
 }
 
 MappedTwice::~MappedTwice() {
@@ -94,7 +94,7 @@ void MappedTwice::unmap() {
 void MappedTwice::free(std::size_t offset, std::size_t bytes) {
     if (::fallocate(open_file(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                     static_cast<off_t>(begin_ + offset), static_cast<off_t>(bytes)) != 0)
-        refused("give memory back", purpose_of(bytes));
+        refused_file("give memory back", purpose_of(bytes));
 }
 
 }  // namespace heddle::memory

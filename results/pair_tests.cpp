@@ -50,7 +50,8 @@ std::optional<PairTests::Result> PairTests::of(std::size_t first, std::size_t se
 }
 
 PairTests::Result PairTests::unadjusted(std::size_t first, std::size_t second) const {
-    const std::vector<double>&a = samples_[first], &b = samples_[second];
+    const std::vector<double>& a = samples_[first];
+    const std::vector<double>& b = samples_[second];
     return {mann_whitney(a, b), mann_whitney_least(a.size(), b.size())};
 }
 
@@ -59,7 +60,7 @@ std::size_t PairTests::place_of(std::size_t first, std::size_t second) {
     return high * (high - 1) / 2 + low;
 }
 
-bool all_can_be_below(double level, const std::vector<std::vector<double>>& samples,
+bool all_can_be_below(double bound, const std::vector<std::vector<double>>& samples,
                       const std::vector<bool>& identical) {
     const std::vector<std::size_t> tested = tested_of(samples, identical);
     std::vector<double> least;
@@ -69,7 +70,7 @@ bool all_can_be_below(double level, const std::vector<std::vector<double>>& samp
     const bool by_holm = tested.size() <= PairTests::holm_max;
     if (by_holm) least = holm(least);
     const double factor = by_holm ? 1 : pairs_of(tested.size());
-    return std::ranges::all_of(least, [&](double p) { return factor * p < level; });
+    return std::ranges::all_of(least, [&](double p) { return factor * p < bound; });
 }
 
 double pairs_of(std::size_t samples) {

@@ -40,8 +40,8 @@ private:
     std::vector<Result> adjusted_;                    ///< by place_of; empty beyond holm_max
 };
 
-/// Whether the test of each tested pair could give a p below `level`, by the sizes of the samples.
-bool all_can_be_below(double level, const std::vector<std::vector<double>>& samples,
+/// Whether the test of each tested pair could give a p below `bound`, by the sizes of the samples.
+bool all_can_be_below(double bound, const std::vector<std::vector<double>>& samples,
                       const std::vector<bool>& identical);
 
 /// The number of pairs of so many samples.

@@ -19,7 +19,6 @@ namespace {
 
 using runtime::forwarding_testing::expect_all;
 using runtime::forwarding_testing::Received;
-using runtime::forwarding_testing::Sender;
 
 /// An address of this machine that only this process uses.
 std::string own_address(int network) {
@@ -49,7 +48,7 @@ MeshNetwork by_tcp(int network) {
     return {.address = address, .from = address, .local = Local::tcp};
 }
 
-MeshNetwork by_udp(int network) {
+MeshNetwork datagrams_on(int network) {
     MeshNetwork made = by_tcp(network);
     made.udp.emplace();
     return made;
@@ -62,7 +61,7 @@ MeshNetwork in_machine(Local local) {
 /// Runs the nodes; node 0 calls `at_first` when all are connected.
 void run(NodeId nodes, const NativeOptions& common, const std::vector<std::uint64_t>& sizes,
          Received& received, const std::function<void()>& at_first = {}) {
-    class Watched final : public Sender {
+    class Watched final : public runtime::forwarding_testing::Sender {
     public:
         Watched(const std::vector<std::uint64_t>& sizes, Received& received, std::function<void()> at_first)
             : Sender(sizes, received), at_first_(std::move(at_first)) {}
@@ -119,7 +118,7 @@ TEST_P(NativeNetworks, ALineOfUnixSocketsUdpAndTcpCarriesAllSizes) {
     Received received;
     run(4,
         {.routes = testing_networks::line_of_networks(4),
-         .networks = {in_machine(Local::unix_socket), by_udp(1), by_tcp(0)},
+         .networks = {in_machine(Local::unix_socket), datagrams_on(1), by_tcp(0)},
          .single_module = GetParam()},
         fewer_sizes, received);
     expect_all(received, 4, fewer_sizes.size());
@@ -165,7 +164,7 @@ TEST_P(NativeNetworks, SeveralNodesOfANetworkMeetOnEach) {
     Received received;
     run(6,
         {.routes = routes,
-         .networks = {by_tcp(0), in_machine(Local::shared_memory), by_udp(1)},
+         .networks = {by_tcp(0), in_machine(Local::shared_memory), datagrams_on(1)},
          .single_module = GetParam()},
         fewer_sizes, received);
     expect_all(received, 6, fewer_sizes.size());

@@ -66,8 +66,8 @@ std::vector<Setting> tile_settings() {
 /// Refuses a graph that does not fit into memory. A task has two edges that it is reached by, a name, and its
 /// share of the tables that read them: 600 bytes where the graph is run, half of that for the graph alone.
 void need_memory_for(double tasks, const Settings& settings) {
-    constexpr double bytes_per_task = 300;
-    need_memory(bytes_per_task * tasks, fmt::format("the factorization's {:.0f} tasks", tasks),
+    constexpr double bytes_of_task = 300;
+    need_memory(bytes_of_task * tasks, fmt::format("the factorization's {:.0f} tasks", tasks),
                 "lower the number of tiles", settings.where("tiles"));
 }
 
