@@ -8,13 +8,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "base/error.hpp"
+#include "runtime/core/spin_lock.hpp"
 
 namespace heddle::memory {
 
@@ -32,8 +33,8 @@ std::string purpose_of(std::size_t bytes) {
     return fmt::format(" for shared memory of {} bytes", bytes);
 }
 
-/// Of the file of memory: the most that the system's own limit of file sizes permits. Its parts are given out
-/// once: without a limit a process does not live to use them up.
+/// Of the file of memory: the most that the system's own limit of file sizes permits. Without a limit a
+/// process does not live to use it up.
 std::uint64_t file_bytes() {
     static const std::uint64_t bytes = [] {
         constexpr std::uint64_t most = std::uint64_t{1} << 62;
@@ -54,14 +55,33 @@ int open_file() {
     return file;
 }
 
-std::uint64_t take_part(std::size_t bytes) {
-    static std::atomic<std::uint64_t> end{0};
-    const std::uint64_t begin = end.fetch_add(bytes, std::memory_order_relaxed);
-    if (bytes > file_bytes() || begin > file_bytes() - bytes) {
-        errno = EFBIG;
-        refused_file("find room", purpose_of(bytes));
+/// Gives out parts of the file, one after the other, and begins again when none is in use.
+class Parts {
+public:
+    std::uint64_t take(std::size_t bytes) {
+        const runtime::SpinLock::Guard guard(lock_);
+        if (bytes > file_bytes() || end_ > file_bytes() - bytes) {
+            errno = EFBIG;
+            refused_file("find room", purpose_of(bytes));
+        }
+        ++used_;
+        return std::exchange(end_, end_ + bytes);
     }
-    return begin;
+    /// The part must be empty again.
+    void give_back() {
+        const runtime::SpinLock::Guard guard(lock_);
+        if (--used_ == 0) end_ = 0;
+    }
+
+private:
+    runtime::SpinLock lock_;
+    std::uint64_t end_ = 0;
+    std::size_t used_ = 0;
+};
+
+Parts& parts() {
+    static Parts all;
+    return all;
 }
 
 std::byte* map(std::size_t bytes, std::uint64_t begin) {
@@ -72,18 +92,23 @@ std::byte* map(std::size_t bytes, std::uint64_t begin) {
 
 }  // namespace
 
-MappedTwice::MappedTwice(std::size_t bytes) : bytes_(bytes), begin_(take_part(bytes)) {
+MappedTwice::MappedTwice(std::size_t bytes) : bytes_(bytes), begin_(parts().take(bytes)) {
     program_ = map(bytes, begin_);
     contents_ = map(bytes, begin_);
     if (program_ && contents_) return;
+    const int why = errno;
     unmap();
+    parts().give_back();
+    errno = why;
     refused_file("map memory", purpose_of(bytes));
 }
 
+// A part that cannot be emptied stays in use.
 MappedTwice::~MappedTwice() {
-    (void)::fallocate(open_file(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin_),
-                      static_cast<off_t>(bytes_));
+    const bool emptied = ::fallocate(open_file(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                                     static_cast<off_t>(begin_), static_cast<off_t>(bytes_)) == 0;
     unmap();
+    if (emptied) parts().give_back();
 }
 
 void MappedTwice::unmap() {

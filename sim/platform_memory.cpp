@@ -54,7 +54,7 @@ void refuse_large(const Platform& platform) {
     std::string what = fmt::format("{} nodes with {:.0f} workers", nodes, workers);
     std::string advice = "lower platform.nodes";
     if (!platform.file.empty()) advice += ", or take a smaller file";
-    if (platform.file.empty() && hosts > 2 * nodes) {
+    if (platform.file.empty() && hosts > 2 * std::max<std::uint64_t>(1, platform.networks.size()) * nodes) {
         what += fmt::format(" in a network for {} hosts", hosts);
         advice = "make the network's shape smaller";
     }

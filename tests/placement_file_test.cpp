@@ -71,7 +71,7 @@ TEST_F(PlacementFile, NamesThatAreNumbersAreReadAsTheTableMeansThem) {
         read_placement(write("task,node,worker\n2,0,0\n0,1,0\n1,0,1\n3,1,1\n"), graph, {2, 2});
     EXPECT_EQ(own.sequence, written.sequence);
     EXPECT_EQ(own.placement.of(1), (WorkerId{1, 0}));
-    EXPECT_EQ(read_placement(write("name,task,node,worker\n,2,0,0\n,0,0,0\n,3,0,1\n,1,0,1\n"),
+    EXPECT_EQ(read_placement(write("name,task,node,worker\n,0,0,0\n,2,0,0\n,1,0,1\n,3,0,1\n"),
                              named({"a", "b", "c", "d"}), {1, 2})
                   .placement.of(3),
               (WorkerId{0, 1}));

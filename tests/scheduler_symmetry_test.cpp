@@ -115,7 +115,7 @@ TEST(ExhaustiveSearch, FindsTheOptimumOnCoresOfNodes) {
     }
 }
 
-/// In seconds: processors of 1 Gf/s, messages between nodes twice as dear as within.
+/// In seconds: processors of 1 Gf/s, messages between nodes at half the bandwidth of those within.
 Machine large_machine(ProcessorIndex nodes, ProcessorIndex cores) {
     return Machine::nodes({nodes, cores}, 1e9, {1e-4, 1 / 0.25e9}, {1e-4, 1 / 0.125e9});
 }

@@ -225,6 +225,19 @@ TEST(SimSharing, MessagesThatBeginTogetherShareAllTheirLinks) {
     }
 }
 
+// Two messages over long links, which were sent 5 ms before, begin to flow shortly after one over a short
+// way.
+TEST(SimSharing, MessagesThatBeginTogetherShareTheirLinksBehindOneThatBeginsAlone) {
+    Platform platform = ideal(6);
+    platform.link_events = {{Time{}, "link-4_DOWN", 0.25, 5000, {}},
+                            {Time{}, "link-5_DOWN", 0.125, 5000, {}}};
+    const std::vector<Sent> all{{us(4999), 1, 2, 400'000}, {Time{}, 0, 4, 100'000}, {Time{}, 0, 5, 100'000}};
+    const Outcome outcome = sent_on(platform, Contention::exact, all);
+    EXPECT_NEAR(to_seconds(outcome.arrivals[0]), 5.401e-3, 1e-9);
+    EXPECT_NEAR(to_seconds(outcome.arrivals[1]), 5.401e-3, 1e-9);
+    EXPECT_NEAR(to_seconds(outcome.arrivals[2]), 5.801e-3, 1e-9);
+}
+
 // The nearer of two senders gets more of the link: SimGrid shares it in proportion to 1 / latency.
 TEST(SimSharing, NearMessagesGetMoreOfALinkAsInSimGrid) {
     Platform platform = ideal(16);

@@ -107,10 +107,12 @@ Time woken_by_the_disk(bool after_a_message) {
             if (context.id.node == 0 && after_a_message) return send(context, 1, 0);
             if (context.id.node == 0) return;
             bool done = false;
-            context.backend->io(context, 0, [] {}, [&done](Context& receiver) {
-                done = true;
-                receiver.backend->unpark(receiver, 0);
-            });
+            context.backend->io(
+                context, 0, [] {},
+                [&done](Context& receiver) {
+                    done = true;
+                    receiver.backend->unpark(receiver, 0);
+                });
             while (!done) context.backend->park(context, never);
             woken = now(context);
         },

@@ -190,7 +190,7 @@ def skipped(heddle, folder):
     assert "skipped: all_gather of 900MB on 400 x 1 by " in said.stderr and "workload.bytes" in said.stderr, said.stderr
     assert [bounds[:2] for _, bounds, _ in rules_in(read(out))] == [[0, 2**53]], read(out)
     run(heddle, "run", "configs/collective.yaml", "--backend", "sim", *(f"--set={key}={value}" for key, value in {
-        "workload.operation": "all_gather", "workload.algorithm": "ring", "workload.bytes": "900MB", "platform.nodes": 400}.items()), code=6)
+        "workload.operation": "all_gather", "workload.algorithm": "ring", "workload.bytes": 900000000, "platform.nodes": 400}.items()), code=6)
     words[words.index("8,900MB")] = "900MB"
     done = run(heddle, "tune", *words, "--out", out, code=2)
     assert "no algorithm can do any of these calls" in done.stderr, done.stderr

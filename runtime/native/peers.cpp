@@ -16,7 +16,6 @@ namespace {
 
 /// How long the host of a node may leave data unacknowledged before the node counts as lost, and how long to
 /// try to tell others of a loss.
-constexpr std::chrono::seconds host_patience{8};
 constexpr std::chrono::milliseconds farewell_max{200};
 
 /// Between two looks whether everything has been acknowledged.

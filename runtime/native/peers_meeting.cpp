@@ -254,8 +254,10 @@ void Peers::meet_on(NetworkId number, const AddressTable& table) {
     }
     await_higher(number);
     if (by_datagrams_.empty()) return;
+    const auto datagrams_max =
+        std::max<std::chrono::milliseconds>(datagrams_max_default, options.meeting_max);
     for (auto& [session, stream] : meet_by_datagrams(std::exchange(by_datagrams_, {}), *network(number).udp,
-                                                     all_steps_deadline() + datagrams_max_default))
+                                                     all_steps_deadline() + datagrams_max, datagrams_max))
         add(session, {std::move(stream)}, options.protection, number);
 }
 

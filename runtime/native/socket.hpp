@@ -66,5 +66,6 @@ bool wait_until_readable(int socket, Deadline deadline);
 /// True where the host at the other end has acknowledged nothing for `patience` although it was asked to: it
 /// is dead or cut off. A process that is only slow or stopped is not dead: its system still acknowledges.
 bool host_is_dead(int socket, std::chrono::milliseconds patience);
+inline constexpr std::chrono::seconds host_patience{8};
 
 }  // namespace heddle::native

@@ -82,6 +82,11 @@ public:
         return !done() && (now >= deadline || (began_ && now - *began_ >= datagrams_max));
     }
 
+    void look_for_dead_machine() const {
+        if (!done() && host_is_dead(control_, host_patience))
+            throw lost(session_, "its machine does not answer");
+    }
+
     Error overdue() const {
         if (!began_)
             return Error(lost(session_, "it did not come to exchange datagrams in time").message(),
@@ -191,8 +196,10 @@ std::vector<UdpMet> meet_by_datagrams(std::vector<UdpPeer> peers, const UdpOptio
             poll(entries.data(), entries.size(), static_cast<int>(probe_period.count()));
             for (const auto& meeting : meetings) meeting->look();
         }
-        for (const auto& meeting : meetings)
+        for (const auto& meeting : meetings) {
+            meeting->look_for_dead_machine();
             if (meeting->is_overdue(deadline, datagrams_max)) throw meeting->overdue();
+        }
     }
     std::vector<UdpMet> met;
     for (const auto& meeting : meetings) met.push_back(meeting->met());

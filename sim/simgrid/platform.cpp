@@ -100,22 +100,19 @@ struct Machinery {
     // forgets the other links (System::update_modified_cnst_set_from_variable, until 4.1). So if several
     // flows begin in one step, all their links are set once more, to what they are, before the next one.
     void share_again() {
-        std::ranges::stable_sort(begun, {}, &Begun::at);
-        auto done = begun.begin();
-        while (done != begun.end() && ended_now.empty()) {
-            auto last = std::next(done);
-            while (last != begun.end() && last->at - std::prev(last)->at <= together) ++last;
+        std::vector<Begun> flows = std::exchange(begun, {});
+        std::ranges::stable_sort(flows, {}, &Begun::at);
+        for (auto first = flows.begin(), last = first; first != flows.end(); first = last) {
+            do ++last;
+            while (last != flows.end() && last->at - std::prev(last)->at <= together);
             const double now = s4u::Engine::get_clock(), at = std::prev(last)->at;
-            if (std::distance(done, last) > 1) {
-                go_on(std::max(at, std::nextafter(now, now + 1)));
-                if (s4u::Engine::get_clock() < at) break;  // flows have ended; these begin later
-                set_again({done, last});
-            } else if (at + together > now) {
-                break;  // others may still begin together with it
-            }
-            done = last;
+            const bool alone = std::next(first) == last, goes_on = !alone && ended_now.empty();
+            if (goes_on) go_on(std::max(at, std::nextafter(now, now + 1)));
+            if (goes_on && s4u::Engine::get_clock() >= at)
+                set_again({first, last});
+            else if (!alone || at + together > now)  // flows have ended before; or others may join it
+                begun.insert(begun.end(), first, last);
         }
-        begun.erase(begun.begin(), done);
     }
 
     /// Sets each link of these flows once, in their order.
