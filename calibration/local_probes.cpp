@@ -204,10 +204,13 @@ private:
 };
 
 /// Workers that stream at the same time: k of them for each k. The others sleep. Worker 0 reads sweeps of its
-/// own once all others have begun, and they go on until it has: so k stream all the time.
+/// own once all others have begun, and they go on until it has: so k stream all the time. The next step
+/// begins once their last pieces have ended, because a piece that goes on would make one of its readings
+/// longer.
 class MemoryProgram final : public ProbeProgram {
 public:
-    MemoryProgram(const Effort& effort, CoreId cores) : ProbeProgram(effort), gates_(cores), begun_(cores) {}
+    MemoryProgram(const Effort& effort, CoreId cores)
+        : ProbeProgram(effort), gates_(cores), begun_(cores), ended_(cores) {}
 
     void begin(Worker& worker) override {
         const CoreId own = worker.id.core;
@@ -232,6 +235,7 @@ public:
                 begun_[own].fetch_add(1, std::memory_order_acq_rel);
                 sweep(sweeps_many);
             }
+            ended_[own].store(step, std::memory_order_release);
         }
     }
 
@@ -275,10 +279,14 @@ private:
                  seconds_now(worker) - begin});
         }
         round_.store(0, std::memory_order_release);
+        // Worker 0 sweeps meanwhile, because it must not spin while no time passes.
+        for (CoreId core = 1; core < streams; ++core)
+            while (ended_[core].load(std::memory_order_acquire) != steps[core]) sweep(1);
     }
 
     std::vector<Gate> gates_;
     std::vector<std::atomic<std::uint64_t>> begun_;  ///< pieces of several sweeps
+    std::vector<std::atomic<std::uint64_t>> ended_;  ///< steps
     std::atomic<std::uint64_t> round_{0};            ///< 0: none streams but worker 0
 };
 

@@ -221,6 +221,26 @@ TEST(CalibratedSpeeds, DoNotContainWhatAPieceOfWorkCostsBesides) {
     EXPECT_EQ(seen, 3);
 }
 
+// A worker that wakes up late ends its last copies late. They are no part of the next repetition.
+TEST(CalibratedSpeeds, OfMemoryIsNotSharedWithCopiesOfTheStepBefore) {
+    Platform platform;
+    platform.cores = 2;
+    platform.memory_bandwidth = 10e9;
+    platform.overheads.wake_up = std::chrono::microseconds(10);
+    Effort effort = small_effort();
+    effort.repetitions = 9;
+    sim::SimBackend backend(platform, sim::SimOptions{});
+    const Samples samples = samples_of(run(memory_probe(effort, platform.cores), backend));
+    const Calibration found = calibrate(samples, Way::network);
+    int seen = 0;
+    for (const Entry& entry : found.entries) {
+        if (!entry.key.starts_with("memory_bandwidth.")) continue;
+        ++seen;
+        EXPECT_NEAR(entry.value / 10e9, 1, 0.02) << entry.key << ": " << entry.value;
+    }
+    EXPECT_EQ(seen, 2);
+}
+
 TEST(CalibratedNodes, ThoseThatAreSlowAreNamed) {
     const std::vector<double> stated = {1.05, 1, 0.7, 1, 0.95};
     const auto nodes = compared(stated);
