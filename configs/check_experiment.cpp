@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/output_file.hpp"
@@ -80,9 +81,12 @@ void check_together(const Experiment& experiment) {
 
 void check_networks(const Platform& platform, const Experiment& experiment) {
     if (platform.networks.empty()) return;
-    for (const std::string name : {"shape", "cables"}) {
+    const std::pair<std::string, bool> states[] = {{"shape", !platform.network.shape.empty()},
+                                                   {"cables", !platform.network.cables.empty()}};
+    for (const auto& [name, says_something] : states) {
         const std::string key = "platform.network." + name;
-        if (!experiment.is_stated(key) || is_from_base(experiment.where(key), experiment)) continue;
+        if (!says_something || !experiment.is_stated(key) || is_from_base(experiment.where(key), experiment))
+            continue;
         throw Error(fmt::format("{} is stated beside platform.networks", key),
                     fmt::format("state `{}` in the entry of each network that has it", name),
                     experiment.where(key));

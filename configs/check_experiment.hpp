@@ -8,8 +8,8 @@ namespace heddle::configs {
 /// Throws Error, with the place of one of the values.
 void check_together(const Experiment& experiment);
 
-/// The same of a platform alone. A shape is for as many nodes as one network joins, so that it cannot be
-/// every network's.
+/// The same of a platform alone, before its shape is completed. A shape is for as many nodes as one network
+/// joins, so that it cannot be every network's. An empty one says nothing.
 void check_networks(const Platform& platform, const Experiment& experiment);
 
 }  // namespace heddle::configs
