@@ -35,21 +35,19 @@ bool is_from_base(const Location& where, const Experiment& experiment) {
 }
 
 /// A kernel that no workload has would have no effect; that of a base may come from a program with more
-/// workloads.
-void check_kernels(const Experiment& experiment) {
-    const Location where = experiment.where("platform.kernels");
-    if (is_from_base(where, experiment)) return;
-    std::vector<std::string> known;
+/// workloads. The resolved configuration states the base's kernels too.
+void check_kernels(const Experiment& experiment, const std::vector<std::string>& base_kernels) {
+    std::vector<std::string> known = base_kernels;
     for (const Kernel& kernel : workloads::kernels()) known.push_back(kernel.name);
     for (const KernelSpeed& one : experiment.kernels)
         if (std::ranges::find(known, one.kernel) == known.end())
             throw Error(fmt::format("platform.kernels: no workload has a kernel \"{}\"", one.kernel),
-                        nearest_advice(one.kernel, known), where);
+                        nearest_advice(one.kernel, known), experiment.where("platform.kernels"));
 }
 
 }  // namespace
 
-void check_together(const Experiment& experiment) {
+void check_together(const Experiment& experiment, const std::vector<std::string>& base_kernels) {
     const auto& stealing = experiment.schedule.stealing;
     if (stealing.back_off_min > stealing.back_off_max) {
         const char* key = experiment.is_stated("schedule.stealing.back_off_max")
@@ -63,7 +61,7 @@ void check_together(const Experiment& experiment) {
             "placement: file, and no file is named",
             "state schedule.placement_file, a table with the worker of each task (docs/schedulers.md)",
             experiment.where("schedule.placement"));
-    check_kernels(experiment);
+    check_kernels(experiment, base_kernels);
     check_paths(experiment);
     const auto workload = experiment.make_workload();
     if (experiment.platform.nodes < 2) return;

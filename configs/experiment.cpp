@@ -264,7 +264,6 @@ Value tree_of(const std::string& text, const std::string& file, const std::vecto
         apply(root, given);
         expand_shorthands(root);
     }
-    add_platform_base(root);
     return root;
 }
 
@@ -346,14 +345,15 @@ Override parse_override(const std::string& text) {
 
 Experiment read_experiment_text(const std::string& text, const std::string& file,
                                 const std::vector<Override>& overrides) {
-    const Value root = tree_of(text, file, overrides);
+    Value root = tree_of(text, file, overrides);
+    const std::vector<std::string> base_kernels = add_platform_base(root);
     Experiment experiment = start(file);
     Reader(experiment).read(root);
     experiment.schedule.seed = experiment.seed;
     finish_platform(experiment.platform, experiment);
     complete_platform(experiment);
     complete_unit_cost(experiment);
-    check_together(experiment);
+    check_together(experiment, base_kernels);
     return experiment;
 }
 

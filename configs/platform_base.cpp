@@ -57,6 +57,16 @@ void drop_replaced(const Value& stated, Value& base) {
     std::erase_if(others->children, [](const Value& entry) { return entry.key == "message_bytes"; });
 }
 
+/// The names in the base's list of kernels, whose values are read elsewhere.
+std::vector<std::string> kernels_in(const Value& base) {
+    std::vector<std::string> names;
+    const Value* const kernels = base.find("kernels");
+    if (kernels == nullptr) return names;
+    for (const Value& one : kernels->children)
+        if (const Value* const name = one.find("kernel")) names.push_back(name->text);
+    return names;
+}
+
 Value scalar_value(const std::string& key, const std::string& text, const Location& where) {
     Value value;
     value.kind = Value::Kind::scalar;
@@ -98,11 +108,11 @@ void expand_shorthands(Value& root) {
     }
 }
 
-void add_platform_base(Value& root) {
+std::vector<std::string> add_platform_base(Value& root) {
     Value* const platform = root.find("platform");
-    if (platform == nullptr || platform->kind != Value::Kind::mapping) return;
+    if (platform == nullptr || platform->kind != Value::Kind::mapping) return {};
     const Value* const from = platform->find("from");
-    if (from == nullptr) return;
+    if (from == nullptr) return {};
     const std::string path = path_from(scalar_text(*from, from_key, {Shape::Kind::text}), from->where);
     std::string text;
     try {
@@ -120,8 +130,10 @@ void add_platform_base(Value& root) {
                     "write the values of that file here, and leave `from` out", further->key_where);
     }
     expand_shorthands(whole);
+    std::vector<std::string> kernels = kernels_in(base);
     drop_replaced(*platform, base);
     fill_in(*platform, std::move(base));
+    return kernels;
 }
 
 }  // namespace heddle::configs

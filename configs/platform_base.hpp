@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "configs/document.hpp"
 
@@ -10,8 +11,9 @@ namespace heddle::configs {
 
 /// Adds to `platform` of the tree what the file of its `from` states and the tree does not. A key of the tree
 /// wins, also inside a section. Each added value keeps its place in that file. Nothing without `from`. Throws
-/// Error, with file and line, if the file cannot be read, is no platform, or builds on another file.
-void add_platform_base(Value& root);
+/// Error, with file and line, if the file cannot be read, is no platform, or builds on another file. Returns
+/// the names of the file's kernels.
+std::vector<std::string> add_platform_base(Value& root);
 
 /// Writes `stealing: none` and `overheads: none` out, so that a key below can be set afterwards.
 void expand_shorthands(Value& root);

@@ -97,7 +97,14 @@ TEST_F(ConfigFrom, AKernelBesideAPlatformFileNeedsTheSpeedOfACore) {
 // A file may come from a program with more workloads.
 TEST_F(ConfigFrom, AKernelThatNoWorkloadHasIsRefusedUnlessAFileStatesIt) {
     write("here.yaml", "kernels: [{kernel: their.own, speed: 1Gf}]\n");
-    EXPECT_EQ(read("{from: here.yaml}").kernels.size(), 1U);
+    const Experiment once = read("{from: here.yaml}");
+    EXPECT_EQ(once.kernels.size(), 1U);
+    const std::string resolved = resolved_yaml(once);
+    EXPECT_THAT(resolved, HasSubstr("their.own"));
+    EXPECT_EQ(resolved_yaml(read_experiment_text(resolved, "b.yaml")), resolved);
+    EXPECT_EQ(read("{from: here.yaml, kernels: [{kernel: their.own, speed: 2Gf}]}").kernels.size(), 1U);
+    EXPECT_THAT(error_of("{from: here.yaml, kernels: [{kernel: their.owm, speed: 1Gf}]}"),
+                HasSubstr("did you mean \"their.own\"?"));
     try {
         read("{kernels: [{kernel: uts.nod, speed: 1Gf}]}");
         FAIL() << "expected an error";
