@@ -54,9 +54,13 @@ Error::Error(std::string message, std::string advice, Location where)
 
 Error Error::at(const Location& where) const {
     if (!where_.file.empty()) return *this;
-    Error placed(message_, advice_, where);
-    placed.refusal_ = refusal_;
-    return placed;
+    return reworded(message_, where);
+}
+
+Error Error::reworded(std::string message, Location where) const {
+    Error other(std::move(message), advice_, std::move(where));
+    other.refusal_ = refusal_;
+    return other;
 }
 
 Error Error::as_refusal() const {

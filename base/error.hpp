@@ -27,6 +27,10 @@ public:
     /// The same error at a place that only the caller knows. An error that has a place keeps it.
     Error at(const Location& where) const;
 
+    /// The same error in the caller's words, at another place. It keeps its advice, and a refusal remains
+    /// one.
+    Error reworded(std::string message, Location where) const;
+
     /// The same error as a refusal: it is known before the work begins that it cannot be done as asked, and
     /// the same again would be refused again. So a caller of many runs may leave this one out. Any other
     /// error may be a failure of one run, which says nothing of the next.

@@ -38,8 +38,8 @@ Combination combine(const std::string& text, const std::string& file, std::vecto
     try {
         combination.experiment = read_experiment_text(text, file, overrides);
     } catch (const Error& error) {
-        throw Error(fmt::format("{}, {}: {}", section, combination.words, error.message()), error.advice(),
-                    error.where());
+        throw error.reworded(fmt::format("{}, {}: {}", section, combination.words, error.message()),
+                             error.where());
     }
     return combination;
 }

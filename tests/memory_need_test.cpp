@@ -16,6 +16,7 @@
 #include "base/cluster_view.hpp"
 #include "base/error.hpp"
 #include "base/memory_need.hpp"
+#include "configs/combinations.hpp"
 #include "graphs/generators/generator.hpp"
 #include "host/memory_limit.hpp"
 #include "workloads/workload.hpp"
@@ -61,6 +62,26 @@ TEST(MemoryNeed, IsARefusalAlsoOnceTheErrorHasAPlace) {
                      "a.yaml:3: 200 bytes take about 200 B of memory, and 100 B are there; lower them");
     }
     EXPECT_FALSE(Error("a failure").at({"a.yaml", 3}).is_refusal());
+}
+
+// Both add where the graph was stated, in words of their own.
+TEST(MemoryNeed, IsARefusalAlsoInTheWordsOfAWorkloadOrAComparison) {
+    const Machine small(100e6);
+    const auto is_refusal = [](const std::string& text) {
+        try {
+            (void)configs::read_combinations_text(text, "a.yaml", {}, configs::Axes::optional);
+        } catch (const Error& error) {
+            EXPECT_THAT(error.what(), AllOf(HasSubstr("a.yaml:"), HasSubstr("workload.graph: "),
+                                            HasSubstr("take about"), HasSubstr("lower width")));
+            return error.is_refusal();
+        }
+        ADD_FAILURE() << "it was not refused: " << text;
+        return false;
+    };
+    EXPECT_TRUE(is_refusal("workload: {name: dag, graph: 'all_to_all:width=30000,steps=4'}\n"));
+    EXPECT_TRUE(
+        is_refusal("workload: {name: dag, graph: 'all_to_all:width=3,steps=4'}\n"
+                   "compare: {workload.graph: ['all_to_all:width=30000,steps=4']}\n"));
 }
 
 TEST(MemoryNeed, OfWorkloadsIsRefusedBeforeItIsTaken) {

@@ -81,8 +81,8 @@ private:
 
 /// Adds to an error the line of the YAML file that states the graph. `path`: of a file; else empty.
 [[noreturn]] void rethrow_at(const Error& error, const Location& where, const std::string& path = {}) {
-    throw Error(fmt::format("workload.graph: {}{}{}", path, path.empty() ? "" : ": ", error.message()),
-                error.advice(), where);
+    throw error.reworded(
+        fmt::format("workload.graph: {}{}{}", path, path.empty() ? "" : ": ", error.message()), where);
 }
 
 graphs::GraphFile generated(const std::string& source, const Settings& settings) {
