@@ -192,7 +192,7 @@ int run_and_report(int argc, char** argv) {
     } catch (const Error& error) {
         wait_for_turn();
         if (understood || speaks()) std::cerr << fmt::format("heddle: {}\n", error.what());
-        code = error.is_refusal() ? refused : mistake;
+        code = exit_code_of(error);
     } catch (const std::bad_alloc&) {
         wait_for_turn();
         std::cerr

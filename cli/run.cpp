@@ -233,8 +233,9 @@ std::string table_of(const std::vector<Record>& records) {
 }
 
 /// The experiment, and by MPI the part that this process takes. Nothing if the process of node 0 says what is
-/// wrong.
-std::optional<configs::Experiment> read_experiment(const RunOptions& options, Part& part) {
+/// wrong; then `code` is this process's exit code, the same as that one's: a launcher takes the code of the
+/// process that ends first.
+std::optional<configs::Experiment> read_experiment(const RunOptions& options, Part& part, int& code) {
     std::vector<configs::Override> overrides = overrides_of(options.overrides);
     if (part.launched)
         overrides.push_back({"platform.nodes", std::to_string(part.nodes),
@@ -260,10 +261,11 @@ std::optional<configs::Experiment> read_experiment(const RunOptions& options, Pa
         }
         if (!options.resolve) settle(experiment, part);
         check_recording(options.recording, experiment, options.out);
-    } catch (const Error&) {
+    } catch (const Error& error) {
         const auto step = native::job_step();
         const bool alone = step && !part.launched;
         if (alone ? !native::fail_in_job() || step->rank == 0 : part.speaks() || part.by_mpi) throw;
+        code = exit_code_of(error);
         return std::nullopt;
     }
     return experiment;
@@ -271,8 +273,9 @@ std::optional<configs::Experiment> read_experiment(const RunOptions& options, Pa
 
 int run(const RunOptions& options) {
     Part part = part_of_this_process();
-    const std::optional<configs::Experiment> read = read_experiment(options, part);
-    if (!read) return mistake;
+    int code = success;
+    const std::optional<configs::Experiment> read = read_experiment(options, part, code);
+    if (!read) return code;
     const configs::Experiment& experiment = *read;
     if (options.resolve) {
         if (part.speaks()) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
+
 namespace CLI {
 class App;
 }
@@ -22,6 +24,10 @@ enum ExitCode : int {
     undecided = 5,
     refused = 6
 };
+
+inline ExitCode exit_code_of(const Error& error) {
+    return error.is_refusal() ? refused : mistake;
+}
 
 /// What the typed verb does. Returns the exit code, throws Error.
 using Action = std::function<int()>;

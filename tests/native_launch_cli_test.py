@@ -116,6 +116,18 @@ def large_files(heddle, directory):
     refused("shared memory beyond the limit of file sizes", result, "for shared memory of", "raise the limit of file sizes (ulimit -f")
 
 
+def too_large(heddle, directory):
+    """The launcher takes the code of the process that ends first, and which one that is differs. Only node 0 speaks."""
+    # A sanitizer reserves terabytes of addresses before the program begins.
+    if has_sanitizer(heddle):
+        return
+    file = experiment(directory, "bag.yaml", "{name: bag, tasks: 100000000}")
+    for _ in range(10):
+        result = run(heddle, "launch", "-n", "4", "--", heddle, "run", file, limits=[(resource.RLIMIT_AS, 6_000_000_000)])
+        check(result.returncode == 6, f"a bag that does not fit: exit code {result.returncode}\n{result.stderr}")
+        check(result.stderr.count("lower workload.tasks") == 1, f"a bag that does not fit: {result.stderr}")
+
+
 def hung_up(heddle, directory):
     """nohup means the nodes and their launcher: both are told that the terminal is gone."""
     result = run("nohup", heddle, "launch", "-n", "2", "--", "sh", "-c", "kill -HUP $$ $PPID; sleep 0.5; echo $HEDDLE_RANK is here")
@@ -131,7 +143,7 @@ def ignored_ends(heddle, directory):
 def main():
     arguments = script_arguments()
     heddle = os.path.abspath(arguments.heddle)
-    for test in (different_experiments, copies, no_temporary_directory, limits, large_files, hung_up, ignored_ends):
+    for test in (different_experiments, copies, no_temporary_directory, limits, large_files, too_large, hung_up, ignored_ends):
         with tempfile.TemporaryDirectory() as directory:
             test(heddle, directory)
     for failure in failures:
