@@ -73,18 +73,23 @@ bool speedups_in(const Comparison& comparison) {
     return false;
 }
 
+/// The lines of a group that a test may count. All repeats of one whose seed has no influence stay identical.
+std::size_t contenders_of(const Group& group) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(group.lines, [](const Line& line) { return !line.identical; }));
+}
+
 std::string legend(const Comparison& comparison) {
     std::string text = fmt::format(
         "* the least median of its group; {:.0f}% intervals of medians. worse: by Mann and Whitney's test,\n"
         "  Holm's correction over all pairs of the group, p below {}. bound: no run of this work on this\n"
         "  machine can be shorter.\n",
         100 * results::interval_confidence, results::level);
-    std::size_t most = 0;
-    bool untested = false, too_few = false;
+    std::size_t untested = 0;  // of the groups with such a line, the most contenders
+    bool too_few = false;
     for (const Group& group : comparison.groups) {
-        most = std::max(most, group.lines.size());
         for (const Line& line : group.lines) {
-            untested = untested || line.standing == Standing::untested;
+            if (line.standing == Standing::untested) untested = std::max(untested, contenders_of(group));
             too_few = too_few || (line.runs > 0 && !line.identical && !line.interval_seconds);
         }
     }
@@ -93,10 +98,10 @@ std::string legend(const Comparison& comparison) {
     if (too_few)
         text += fmt::format("  Too few runs for an interval of each median: --repeat {}\n",
                             results::interval_values(results::interval_confidence));
-    if (untested) {
+    if (untested > 0) {
         text +=
             fmt::format("  More runs are needed before a difference can be more than chance: --repeat {}\n",
-                        results::runs_needed(most));
+                        results::runs_needed(untested));
     }
     return text;
 }

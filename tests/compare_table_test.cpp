@@ -199,6 +199,27 @@ TEST(Comparison, KnowsHowManyRunsADifferenceNeeds) {
     EXPECT_EQ(runs_needed(8), 7U);
 }
 
+// Six of nine lines have repeats that differ: 15 pairs take 6 runs. All pairs of the larger group are tested.
+TEST(Comparison, AsksForTheRunsOfThoseThatCannotBeToldApart) {
+    std::vector<Contender> contenders;
+    const auto add = [&](const std::string& group, int number, std::size_t runs, bool identical) {
+        Contender one{{group, std::to_string(number)}, {}};
+        for (std::size_t i = 0; i < runs; ++i) {
+            const double more = identical ? 1.0 : 0.001 * static_cast<double>(i);
+            one.runs.push_back(right(1 + 0.1 * number + more));
+            one.runs.back().deterministic = true;
+        }
+        contenders.push_back(std::move(one));
+    };
+    for (int i = 0; i < 9; ++i) add("few", i, 5, i % 3 == 2);
+    for (int i = 0; i < 12; ++i) add("many", i, 8, false);
+    const Comparison comparison = compare("", {"group", "key"}, contenders);
+    EXPECT_EQ(comparison.groups[0].lines[1].standing, Standing::untested);
+    EXPECT_TRUE(comparison.groups[0].lines[2].identical);
+    EXPECT_EQ(comparison.groups[1].lines[1].standing, Standing::worse);
+    EXPECT_THAT(cli::comparison_table(comparison), HasSubstr("more than chance: --repeat 6\n"));
+}
+
 TEST(Comparison, TheTableIsThisOne) {
     EXPECT_EQ("\n" + cli::comparison_table(compare("example", keys, example())), R"(
    victim    median  from  to  ratio   bound  against the best
