@@ -43,11 +43,12 @@ TEST(NativeLaunchControl, ARequestThatWasRefusedStartsNothingLater) {
 
 TEST(NativeLaunchControl, ARequestThatIsBeingServedIsWaitedFor) {
     StartQueue queue(Places(1, 3));
-    auto answer = std::async(std::launch::async, [&] { return queue.ask_and_wait(1, 1s); });
+    // Long enough to be served in time on a busy machine.
+    auto answer = std::async(std::launch::async, [&] { return queue.ask_and_wait(1, 3s); });
     pollfd entry{queue.event().get(), POLLIN, 0};
     ASSERT_EQ(poll(&entry, 1, 10'000), 1);
     queue.serve([](NodeId) -> std::string {
-        std::this_thread::sleep_for(1500ms);
+        std::this_thread::sleep_for(3200ms);
         return "here";
     });
     EXPECT_EQ(answer.get(), "+node 1 was started here");
