@@ -9,6 +9,7 @@
 
 #include "base/units.hpp"
 #include "cli/text_table.hpp"
+#include "results/pair_tests.hpp"
 
 namespace heddle::cli {
 
@@ -85,6 +86,12 @@ std::string legend(const Comparison& comparison) {
         "  Holm's correction over all pairs of the group, p below {}. bound: no run of this work on this\n"
         "  machine can be shorter.\n",
         100 * results::interval_confidence, results::level);
+    const bool large = std::ranges::any_of(comparison.groups, [](const Group& group) {
+        return contenders_of(group) > results::PairTests::holm_max;
+    });
+    if (large)
+        text +=
+            fmt::format("  Of more than {} the correction is Bonferroni's.\n", results::PairTests::holm_max);
     std::size_t untested = 0;  // of the groups with such a line, the most contenders
     bool too_few = false;
     for (const Group& group : comparison.groups) {

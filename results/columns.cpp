@@ -85,7 +85,8 @@ constexpr std::array comparison_columns = std::to_array<FixedColumn>({
     {"ratio", "number", "", "median over the least median of the group"},
     {"lower_bound_seconds", "number", "s", "no schedule of this work on this machine is shorter"},
     {"p_value", "number", "",
-     "Mann and Whitney's test against the best of the group, with Holm's correction over all pairs"},
+     "Mann and Whitney's test against the best of the group, with Holm's correction over all pairs; in "
+     "groups of more than 40 with Bonferroni's"},
     {"standing", "string", "", "best, worse, longer, undecided, untested or no result"},
     {"speedup", "number", "", "the baseline's median over this one"},
     {"speedup_low", "number", "", "lower end of the speedup's 95% interval"},

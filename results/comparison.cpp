@@ -365,16 +365,17 @@ std::string comparison_json(const Comparison& comparison) {
                           {"best", std::move(best)},
                           {"lines", std::move(lines)}});
     }
-    const Json json = {{"name", comparison.name},
-                       {"group_keys", comparison.group_keys},
-                       {"keys", comparison.keys},
-                       {"confidence", interval_confidence},
-                       {"interval", "interpolated order statistics around the median"},
-                       {"level", level},
-                       {"test",
-                        "Mann-Whitney against the best of the group, two-sided, Holm's correction over all "
-                        "pairs of the group"},
-                       {"groups", std::move(groups)}};
+    const Json json = {
+        {"name", comparison.name},
+        {"group_keys", comparison.group_keys},
+        {"keys", comparison.keys},
+        {"confidence", interval_confidence},
+        {"interval", "interpolated order statistics around the median"},
+        {"level", level},
+        {"test", fmt::format("Mann-Whitney against the best of the group, two-sided, Holm's correction "
+                             "over all pairs of the group; Bonferroni's if more than {} are tested",
+                             PairTests::holm_max)},
+        {"groups", std::move(groups)}};
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -78,8 +78,8 @@ struct Comparison {
 };
 
 /// Groups the contenders by the keys in `by` and compares each group: medians with intervals; each
-/// against the one with the least median by Mann and Whitney's test, with Holm's correction over all pairs of
-/// the group (PairTests).
+/// against the one with the least median by Mann and Whitney's test, with a correction over all pairs of the
+/// group (PairTests).
 /// `by` empty: all keys but those in `competing`; both empty: all keys but the last. Throws Error for a key
 /// in `by` that is not in `keys`.
 Comparison compare(const std::string& name, const std::vector<std::string>& keys,

@@ -220,6 +220,17 @@ TEST(Comparison, AsksForTheRunsOfThoseThatCannotBeToldApart) {
     EXPECT_THAT(cli::comparison_table(comparison), HasSubstr("more than chance: --repeat 6\n"));
 }
 
+TEST(Comparison, NamesTheCorrectionOfLargeGroups) {
+    std::vector<Contender> contenders;
+    for (int i = 0; i < 40; ++i) contenders.push_back(contender({std::to_string(i)}, {1.0 + i}));
+    EXPECT_THAT(cli::comparison_table(compare("", {"key"}, contenders)), Not(HasSubstr("Bonferroni")));
+    contenders.push_back(contender({"40"}, {41}));
+    const Comparison comparison = compare("", {"key"}, contenders);
+    EXPECT_THAT(cli::comparison_table(comparison),
+                HasSubstr("Of more than 40 the correction is Bonferroni's.\n"));
+    EXPECT_THAT(comparison_json(comparison), HasSubstr("Bonferroni's if more than 40 are tested"));
+}
+
 TEST(Comparison, TheTableIsThisOne) {
     EXPECT_EQ("\n" + cli::comparison_table(compare("example", keys, example())), R"(
    victim    median  from  to  ratio   bound  against the best
