@@ -1,4 +1,5 @@
-// Tests the rate that the workload stream reports: no more messages a second than the sender module can send.
+// Tests the workload stream: no more messages a second than the sender module can send, and messages between
+// handlers that pass each other.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,6 +23,19 @@ TEST(StreamWorkload, PairsThatTakeTurnsAreNoFasterThanTheSender) {
         const double rate = rate_of->value;
         EXPECT_LE(rate, 200'000) << pairs;
         EXPECT_GE(rate, 190'000) << pairs;
+    }
+}
+
+// A worker needs 1 us for each message of the first window. The first acknowledgements come meanwhile, and
+// the receiver's messages pass the worker's. `simulate` expects that all messages come, and none is wrong.
+TEST(StreamWorkload, MessagesBetweenHandlersMayPassEachOther) {
+    Platform platform = ideal(2, 1);
+    platform.overheads.message_enqueue = us(1);
+    for (const char* window : {"1", "65", "500", "5000"}) {
+        SCOPED_TRACE(window);
+        (void)simulate(
+            {"stream", {{"between", "handlers"}, {"bytes", "24"}, {"messages", "2000"}, {"window", window}}},
+            platform, {});
     }
 }
 

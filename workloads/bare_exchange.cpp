@@ -2,6 +2,8 @@
 #include "workloads/bare_exchange.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <vector>
 
 #include "base/error.hpp"
 #include "runtime/comm/outbox.hpp"
@@ -25,8 +27,8 @@ struct Bare final : runtime::State<Node> {
 
     std::uint64_t received = 0;
     std::uint64_t wrong = 0;
-    std::uint64_t window = 0;  ///< of a stream's sender, and
-    std::uint64_t bytes = 0;   ///< the size of its messages
+    std::vector<std::uint64_t> next;  ///< of a stream's sender: the number expected in each lane, and
+    std::uint64_t bytes = 0;          ///< the size of its messages
     End end;
 };
 
@@ -46,36 +48,46 @@ void send(runtime::Outbox& outbox, NodeId to, const Handler& handler, const Head
     outbox.post(to, handler, runtime::bytes_of(head), runtime::Enclosure{nullptr, rest});
 }
 
-/// Counts a message, whose number must be `expected`. Returns what the other side says.
-Head count(Bare& bare, std::span<const std::byte> message, std::uint64_t expected) {
+/// What the other side says.
+Head head_of(std::span<const std::byte> message) {
     runtime::Reader reader(message);
     const auto head = reader.get<Head>();
     reader.check();
+    return head;
+}
+
+/// Counts a message, whose number must be `expected`.
+void count(Bare& bare, const Head& head, std::uint64_t expected) {
     ++bare.received;
     if (head.number != expected) ++bare.wrong;
-    return head;
 }
 
 /// To and fro: odd numbers come back to process 0.
 const Handler ball("pairs.ball", Handler::Kind::work, [](Node& node, NodeId from, auto message) {
     auto& bare = node.state<Bare>();
     const bool first = node.id() == 0;
-    Head head = count(bare, message, 2 * bare.received + (first ? 1 : 0));
+    Head head = head_of(message);
+    count(bare, head, 2 * bare.received + (first ? 1 : 0));
     if (first && head.number == head.last) return bare.end.complete(node, node.receiver());
     ++head.number;
     send(node.receiver_outbox(), from, ball, head);
 });
 
-/// A stream, whose messages are acknowledged one by one: then process 0 sends one more.
+/// A stream, whose messages are acknowledged one by one: then process 0 sends one more. Its worker and its
+/// receiver send at the same time, so the receiver's message may pass one of the worker's. A lane, the
+/// numbers that are the same modulo the window, has one message under way, and so an order.
 const Handler drop("pairs.drop", Handler::Kind::work, [](Node& node, NodeId from, auto message) {
-    auto& bare = node.state<Bare>();
-    Head head = count(bare, message, bare.received);
+    Head head = head_of(message);
     if (node.id() != 0) {
         head.bytes = 0;
         return send(node.receiver_outbox(), from, drop, head);
     }
-    if (head.number == head.last) return bare.end.complete(node, node.receiver());
-    head.number += bare.window;
+    auto& bare = node.state<Bare>();
+    std::uint64_t& expected = bare.next[head.number % bare.next.size()];
+    count(bare, head, expected);
+    if (bare.received == head.last + 1) return bare.end.complete(node, node.receiver());
+    expected += bare.next.size();
+    head.number = expected;
     head.bytes = bare.bytes;
     if (head.number <= head.last) send(node.receiver_outbox(), from, drop, head);
 });
@@ -104,9 +116,12 @@ BareOutcome exchange_bare(messaging::Thread& self, const Exchange& exchange) {
 BareOutcome stream_bare(messaging::Thread& self, const Exchange& exchange) {
     const NodeId other = other_process(self);
     auto& bare = self.worker().node().state<Bare>();
-    bare.window = std::min(exchange.window, exchange.messages);
+    const std::uint64_t window = std::min(exchange.window, exchange.messages);
+    // Before the first message: its acknowledgement may come while others are sent.
+    bare.next.resize(window);
+    std::iota(bare.next.begin(), bare.next.end(), std::uint64_t{0});
     bare.bytes = exchange.bytes;
-    for (std::uint64_t i = 0; i < bare.window; ++i)
+    for (std::uint64_t i = 0; i < window; ++i)
         send(self.worker().outbox(), other, drop, Head{i, exchange.messages - 1, exchange.bytes});
     return outcome_of(self, bare);
 }
