@@ -32,6 +32,9 @@ struct ClusterView {
 
     /// How many of the nodes are in this process, and take its memory. Nothing: all, as in simulation.
     std::optional<NodeId> nodes_here = {};
+
+    /// Which part of data that are dealt out over all nodes takes memory of this process.
+    double share_here() const { return static_cast<double>(nodes_here.value_or(grid.nodes)) / grid.nodes; }
 };
 
 }  // namespace heddle

@@ -95,10 +95,6 @@ TEST(MemoryNeed, OfWorkloadsIsRefusedBeforeItIsTaken) {
                     AllOf(HasSubstr(tasks), HasSubstr("lower workload.tiles")));
         EXPECT_EQ(error_of(name, {{"tiles", "30"}, {"kernels", "declare"}}), "no error");
     }
-    // The tiles themselves, where they are computed: 55 of 512 x 512 numbers.
-    EXPECT_THAT(error_of("cholesky", {{"tiles", "10"}, {"tile_size", "512"}}), HasSubstr("lower workload"));
-    EXPECT_EQ(error_of("cholesky", {{"tiles", "10"}, {"tile_size", "512"}, {"kernels", "declare"}}),
-              "no error");
 }
 
 /// What `prepare` says on 64 nodes.
@@ -142,6 +138,31 @@ TEST(MemoryNeed, OfAnAdaptiveLoopCountsTheNodesOfTheProcess) {
         EXPECT_THAT(error_on("adaptive", settings, {}), HasSubstr("lower workload.n")) << loop;
         EXPECT_EQ(error_on("adaptive", settings, 1), "no error") << loop;
     }
+}
+
+// The tiles themselves, where they are computed: 55 or 100 of 512 x 512 numbers.
+TEST(MemoryNeed, OfAMatrixInTilesCountsTheNodesOfTheProcess) {
+    const Machine small(100e6);
+    for (const char* const name : {"cholesky", "lu"}) {
+        const std::map<std::string, std::string> tiles{{"tiles", "10"}, {"tile_size", "512"}};
+        auto unchecked = tiles, declared = tiles;
+        unchecked["check"] = "none";
+        declared["kernels"] = "declare";
+        EXPECT_EQ(error_of(name, tiles), "no error") << name;
+        EXPECT_THAT(error_on(name, unchecked, {}), HasSubstr("lower workload.tiles or workload.tile_size"))
+            << name;
+        EXPECT_EQ(error_on(name, unchecked, 1), "no error") << name;
+        // One node gathers the factor.
+        EXPECT_THAT(error_on(name, tiles, 1), HasSubstr("set workload.check to none")) << name;
+        EXPECT_EQ(error_on(name, declared, {}), "no error") << name;
+    }
+}
+
+// 256 messages of a torus of 64 places.
+TEST(MemoryNeed, OfMessagesUnderWayCountsTheNodesOfTheProcess) {
+    const Machine small(100e6);
+    EXPECT_THAT(error_on("neighbours", {{"bytes", "1000000B"}}, {}), HasSubstr("or workload.bytes"));
+    EXPECT_EQ(error_on("neighbours", {{"bytes", "1000000B"}}, 1), "no error");
 }
 
 // A total of less than one element had been ignored.

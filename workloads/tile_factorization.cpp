@@ -26,6 +26,21 @@ constexpr double residual_max = 1e-12;
 constexpr std::uint32_t run_tile_size_max = 4096;
 constexpr std::size_t checked_bytes_max = std::size_t{1} << 30;
 
+std::size_t bytes_of_tiles(const tiles::Matrix& matrix) {
+    return matrix.stored_tiles() * matrix.numbers_of_tile() * sizeof(double);
+}
+
+double tasks_of(const tiles::Matrix& matrix) {
+    const double n = matrix.tiles;
+    return n * (n + 1) * (matrix.symmetric ? n + 2 : 2 * n + 1) / 6;
+}
+
+/// Of the graph's tasks. Measured where kernels are declared.
+double bytes_of_tasks(const tiles::Matrix& matrix) {
+    constexpr double bytes_per_task = 600;
+    return bytes_per_task * tasks_of(matrix);
+}
+
 tiles::Tile numbers_of(Bytes& bytes) {
     return {reinterpret_cast<double*>(bytes.data()), bytes.size() / sizeof(double)};
 }
@@ -138,7 +153,8 @@ std::vector<Setting> tile_settings() {
 TileFactorization::TileFactorization(const TileAlgorithm& algorithm, const Settings& settings)
     : algorithm_(algorithm),
       computes_(settings.text("kernels") == "run"),
-      shows_factor_(computes_ && settings.text("check") == "residual") {
+      shows_factor_(computes_ && settings.text("check") == "residual"),
+      where_(settings.where("tiles")) {
     if (computes_ && settings.integer("tile_size") > run_tile_size_max) {
         throw Error(fmt::format("tile_size is {}, but it is at most {} where kernels are run",
                                 settings.integer("tile_size"), run_tile_size_max),
@@ -146,7 +162,7 @@ TileFactorization::TileFactorization(const TileAlgorithm& algorithm, const Setti
     }
     matrix_ = {settings.integer<std::uint32_t>("tiles"), settings.integer<std::uint32_t>("tile_size"),
                settings.integer<std::uint64_t>("matrix_seed"), algorithm.symmetric};
-    refuse_large(settings);
+    refuse_large();
     try {
         file_ = graphs::generate(
             algorithm.graph, {{"tiles", settings.text("tiles")}, {"tile_size", settings.text("tile_size")}});
@@ -156,21 +172,31 @@ TileFactorization::TileFactorization(const TileAlgorithm& algorithm, const Setti
     find_final_tasks();
 }
 
-/// Before the graph is made: a large one takes minutes.
-void TileFactorization::refuse_large(const Settings& settings) const {
-    const std::size_t bytes = matrix_.stored_tiles() * matrix_.numbers_of_tile() * sizeof(double);
+/// Before the graph, which every process has, is made: a large one takes minutes.
+void TileFactorization::refuse_large() const {
+    const std::size_t bytes = bytes_of_tiles(matrix_);
     if (shows_factor_ && bytes > checked_bytes_max) {
         throw Error(fmt::format("the factor has {} bytes, but at most {} are gathered for the check", bytes,
                                 checked_bytes_max),
-                    "make the matrix smaller, or set check: none", settings.where("tiles"));
+                    "make the matrix smaller, or set check: none", where_);
     }
-    // Measured where kernels are declared; each stored tile is there once at least where they are run.
-    constexpr double bytes_per_task = 600;
-    const double n = matrix_.tiles;
-    const double tasks = n * (n + 1) * (matrix_.symmetric ? n + 2 : 2 * n + 1) / 6;
-    need_memory(bytes_per_task * tasks + (computes_ ? static_cast<double>(bytes) : 0),
-                fmt::format("{:.0f} tasks on {} x {} tiles", tasks, matrix_.tiles, matrix_.tiles),
-                "lower workload.tiles", settings.where("tiles"));
+    need_memory(bytes_of_tasks(matrix_),
+                fmt::format("{:.0f} tasks on {} x {} tiles", tasks_of(matrix_), matrix_.tiles, matrix_.tiles),
+                "lower workload.tiles", where_);
+}
+
+/// Each stored tile is there once at least. Tiles are dealt out over the nodes, unless node 0 gathers them
+/// all.
+void TileFactorization::refuse_large_on(const ClusterView& cluster) const {
+    if (!computes_) return;
+    const double share = shows_factor_ ? 1 : cluster.share_here();
+    need_memory(bytes_of_tasks(matrix_) + static_cast<double>(bytes_of_tiles(matrix_)) * share,
+                fmt::format("{} x {} tiles of {} x {} numbers, and the tasks on them,", matrix_.tiles,
+                            matrix_.tiles, matrix_.tile_size, matrix_.tile_size),
+                shows_factor_ && cluster.share_here() < 1
+                    ? "lower workload.tiles or workload.tile_size, or set workload.check to none"
+                    : "lower workload.tiles or workload.tile_size",
+                where_);
 }
 
 /// Also makes sure that a tile that will be changed has one reader, the task that changes it: no other task
@@ -188,6 +214,7 @@ void TileFactorization::find_final_tasks() {
 }
 
 void TileFactorization::prepare(const ClusterView& cluster, const runtime::Schedule& schedule) {
+    refuse_large_on(cluster);
     if (computes_) tiles::use_callers_thread_only();
     placed_ = place_for_run({&file_.graph, file_.writes, file_.data, file_.costs}, cluster, schedule,
                             computes_ ? PlacedGraph::Data::carried : PlacedGraph::Data::declared);

@@ -57,7 +57,8 @@ public:
     bool is_final(TaskIndex task) const { return final_[task]; }
 
 private:
-    void refuse_large(const Settings& settings) const;
+    void refuse_large() const;
+    void refuse_large_on(const ClusterView& cluster) const;
     void find_final_tasks();
     bool read_factor(const runtime::RunResult& result, std::vector<std::vector<double>>& tiles) const;
 
@@ -65,6 +66,7 @@ private:
     tiles::Matrix matrix_;
     bool computes_;
     bool shows_factor_;
+    Location where_;  ///< of the number of tiles
     graphs::GraphFile file_;
     std::vector<bool> final_;
     std::optional<PlacedRun> placed_;

@@ -224,9 +224,8 @@ public:
     void prepare(const ClusterView& cluster, const runtime::Schedule& /*schedule*/) override {
         nodes_ = cluster.grid.nodes;
         const double bytes = settings_.loop == Loop::each ? 4 : settings_.loop == Loop::prefix_sum ? 8 : 0;
-        const double share = static_cast<double>(cluster.nodes_here.value_or(nodes_)) / nodes_;
-        need_memory(bytes * static_cast<double>(settings_.size) * share, "the elements of an adaptive loop",
-                    "lower workload.n");
+        need_memory(bytes * static_cast<double>(settings_.size) * cluster.share_here(),
+                    "the elements of an adaptive loop", "lower workload.n");
     }
 
     std::unique_ptr<runtime::Program> program(NodeId /*node*/) const override {

@@ -186,8 +186,12 @@ public:
                               static_cast<std::uint64_t>(settings.number("bytes"))};
         settings_.on_request = settings.text("create") == "request";
         settings_.dispatcher = dispatcher_of(settings);
+    }
+
+    /// The threads, and so the messages, are dealt out over the processes.
+    void prepare(const ClusterView& cluster, const runtime::Schedule& /*schedule*/) override {
         const double under_way = settings_.messages() / settings_.exchange.rounds;
-        need_memory(2 * under_way * static_cast<double>(settings_.exchange.bytes),
+        need_memory(2 * under_way * static_cast<double>(settings_.exchange.bytes) * cluster.share_here(),
                     fmt::format("{} messages of {} bytes under way", under_way, settings_.exchange.bytes),
                     "lower workload.threads or workload.bytes");
     }
