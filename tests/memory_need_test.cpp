@@ -165,6 +165,28 @@ TEST(MemoryNeed, OfMessagesUnderWayCountsTheNodesOfTheProcess) {
     EXPECT_EQ(error_on("neighbours", {{"bytes", "1000000B"}}, 1), "no error");
 }
 
+// Each node has a part of them. Node 0 gathers what it checks, and nothing where kernels are skipped.
+TEST(MemoryNeed, OfSharedArraysCountsTheNodesOfTheProcessAndTheCheck) {
+    const Machine small(100e6);
+    for (const char* const name : {"jacobi", "matmul", "filament_lu"}) {
+        const auto refused = HasSubstr("lower workload.n");
+        EXPECT_THAT(error_on(name, {{"n", "4000"}, {"kernels", "skip"}}, {}), refused) << name;
+        EXPECT_EQ(error_on(name, {{"n", "4000"}, {"kernels", "skip"}}, 1), "no error") << name;
+        EXPECT_THAT(error_on(name, {{"n", "4000"}}, 1), refused) << name;
+        EXPECT_EQ(error_on(name, {{"n", "1000"}}, {}), "no error") << name;
+    }
+    // So many points are compared with no sequential program.
+    EXPECT_EQ(error_on("jacobi", {{"n", "4000"}, {"sweeps", "1000"}}, 1), "no error");
+    EXPECT_THAT(error_on("nas_is", {{"class", "A"}}, {}), HasSubstr("64 tables of counts"));
+    EXPECT_EQ(error_on("nas_is", {{"class", "A"}}, 1), "no error");
+}
+
+TEST(MemoryNeed, OfAGridByDataflowCountsTheNodesOfTheProcess) {
+    const Machine small(100e6);
+    EXPECT_THAT(error_on("dataflow_jacobi", {{"n", "2300"}}, {}), HasSubstr("lower workload.n"));
+    EXPECT_EQ(error_on("dataflow_jacobi", {{"n", "2300"}}, 1), "no error");
+}
+
 // A total of less than one element had been ignored.
 TEST(MemoryNeed, OfACollectiveCallIsThatOfASmallTotal) {
     const Machine small(300e6);

@@ -31,8 +31,21 @@ struct SharedMatrix {
     }
 };
 
+/// What a run takes of memory at least, in bytes.
+struct MemoryTaken {
+    double shared = 0;   ///< the arrays, of which each node has a part
+    double shown = 0;    ///< what node 0 gathers of them while they are there
+    double checked = 0;  ///< that, and what the check makes, once the arrays are gone
+    std::string what = {};
+    std::string reduce = {};  ///< what to lower
+    Location where = {};
+};
+
 class FilamentWorkload : public Workload {
 public:
+    /// Throws Error, a refusal, if the arrays or their check would not fit into memory.
+    void prepare(const ClusterView& cluster, const runtime::Schedule& schedule) final;
+
     /// `own`, and the settings of all. `unit`: what a unit of work is. `flops`, `bytes`: what it takes,
     /// initially.
     static std::vector<Setting> common_settings(std::vector<Setting> own, const std::string& unit,
@@ -86,6 +99,14 @@ public:
 
     /// Filaments start on no other node than their own.
     std::vector<const runtime::TaskType*> tasks() const override { return {}; }
+
+protected:
+    /// Nothing if it is little, whatever the settings are.
+    virtual MemoryTaken memory(const WorkerGrid& /*grid*/) const { return {}; }
+
+    /// Of square arrays of doubles of `n` rows, whose numbers `matrices` has in place of bytes. If kernels
+    /// are skipped, nothing is shown and checked.
+    static MemoryTaken memory_of(MemoryTaken matrices, const Settings& settings);
 };
 
 /// A program with the settings of all.

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/memory_need.hpp"
 #include "model/dataflow.hpp"
 #include "workloads/group_placing.hpp"
 #include "workloads/jacobi_grid.hpp"
@@ -254,6 +255,7 @@ public:
     explicit DataflowJacobiWorkload(const Settings& settings)
         : settings_{settings.integer("n"), settings.integer("sweeps"), settings.integer("strips"),
                     settings.number("unit_cost"), recorded_in(settings)},
+          where_(settings.where("n")),
           weights_(weights_in(settings)) {
         if (weights_ == Weights::measured && settings_.recorded == Recorded::everywhere)
             throw Error("weights are measured, and every node records the group",
@@ -266,6 +268,10 @@ public:
     }
 
     void prepare(const ClusterView& cluster, const runtime::Schedule& schedule) override {
+        // One grid is where its strips were computed; the last one comes to node 0, which copies it.
+        const auto n = static_cast<double>(settings_.n);
+        need_memory(sizeof(double) * n * n * (2 + cluster.share_here()),
+                    fmt::format("grids of {:.0f} x {:.0f} points", n, n), "lower workload.n", where_);
         placer_ = group_placer(cluster, schedule);
         if (weights_ == Weights::measured) by_measure_ = group_placer(cluster, schedule, weights_);
     }
@@ -301,6 +307,7 @@ public:
 
 private:
     GridSettings settings_;
+    Location where_;  ///< of `n`
     Weights weights_;
     std::optional<Placer> placer_;
     std::optional<Placer> by_measure_;

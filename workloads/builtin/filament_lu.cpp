@@ -285,6 +285,13 @@ public:
                             allowed, rows ? "; LAPACK exchanges the same rows" : "")};
     }
 
+protected:
+    /// A. Node 0 gathers its factors, and the check has A, the factors, the sequential program's and, where
+    /// the library is there, LAPACK's besides.
+    MemoryTaken memory(const WorkerGrid& /*grid*/) const override {
+        return memory_of({.shared = 1, .shown = 1, .checked = 4}, settings_);
+    }
+
 private:
     Settings settings_;
     std::int64_t n_;

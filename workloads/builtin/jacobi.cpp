@@ -227,6 +227,13 @@ public:
                 "the start times cos(pi / (n - 1))^sweeps, and the sequential program's bits"};
     }
 
+protected:
+    /// Both grids; of a small run the sequential program has as many.
+    MemoryTaken memory(const WorkerGrid& /*grid*/) const override {
+        const bool compared = jacobi::is_small(settings_.n, settings_.sweeps);
+        return memory_of({.shared = 2, .checked = compared ? 2.0 : 0}, stated_);
+    }
+
 private:
     Settings stated_;
     JacobiSettings settings_;

@@ -153,6 +153,12 @@ public:
         return probe(a, b, found);
     }
 
+protected:
+    /// A, B and C. Node 0 gathers C, and its check makes a copy of each.
+    MemoryTaken memory(const WorkerGrid& /*grid*/) const override {
+        return memory_of({.shared = 3, .shown = 1, .checked = 4}, settings_);
+    }
+
 private:
     /// C x against A (B x) for a random x (Freivalds: "Probabilistic machines can use less running time",
     /// 1977).

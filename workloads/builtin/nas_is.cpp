@@ -349,6 +349,18 @@ public:
         return verdict;
     }
 
+protected:
+    /// Keys, sorted keys, and the counts of each part.
+    MemoryTaken memory(const WorkerGrid& grid) const override {
+        const double parts = static_cast<double>(grid.workers()) * settings_.number("pools");
+        const double numbers =
+            2 * static_cast<double>(size_.keys()) + parts * static_cast<double>(size_.values());
+        return {.shared = sizeof(Number) * numbers,
+                .what = fmt::format("the keys of class {} and {:.0f} tables of counts", size_.name, parts),
+                .reduce = "choose a smaller workload.class, or fewer nodes, cores or workload.pools",
+                .where = settings_.where("class")};
+    }
+
 private:
     /// Empty if all ranks are as published.
     std::string wrong_rank(const runtime::Bytes& shown) const {
