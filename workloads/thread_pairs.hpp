@@ -10,6 +10,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,8 +32,14 @@ using messaging::ThreadId;
 /// A message that begins with a number. The bytes after it are those of a pattern.
 class Letter {
 public:
-    explicit Letter(std::uint64_t bytes) : bytes_(std::make_shared<runtime::Bytes>(bytes)) {
-        for (std::uint64_t i = 0; i < bytes; ++i) (*bytes_)[i] = pattern(i);
+    /// Of a letter that is received into, each byte is another one than the pattern's: bytes that do not
+    /// arrive are noticed.
+    enum class Content : std::uint8_t { pattern, blank };
+
+    explicit Letter(std::uint64_t bytes, Content content = Content::pattern)
+        : size_(bytes), bytes_(std::make_shared<runtime::Bytes>(bytes)) {
+        const std::byte change{content == Content::blank ? std::uint8_t{0xff} : std::uint8_t{0}};
+        for (std::uint64_t i = 0; i < bytes; ++i) (*bytes_)[i] = pattern(i) ^ change;
     }
     /// A copy would have the same bytes.
     Letter(const Letter&) = delete;
@@ -47,8 +54,9 @@ public:
         std::memcpy(&number, bytes_->data(), head());
         return number;
     }
-    /// Whether what follows the number is the pattern.
+    /// Whether what follows the number is the pattern. A block that was received may have another size.
     bool intact() const {
+        if (bytes_->size() != size_) return false;
         for (std::uint64_t i = head(); i < bytes_->size(); ++i)
             if ((*bytes_)[i] != pattern(i)) return false;
         return true;
@@ -79,18 +87,24 @@ private:
     std::size_t head() const { return std::min<std::size_t>(sizeof(std::uint64_t), bytes_->size()); }
     static std::byte pattern(std::uint64_t i) { return static_cast<std::byte>(i * 7 + 3); }
 
+    std::uint64_t size_;
     messaging::Block bytes_;
 };
 
+struct LetterCounts {
+    std::uint64_t written = 0;  ///< to be sent
+    std::uint64_t blank = 0;    ///< to be received into; they follow the others
+};
 /// Writing and reading whole letters is work of the thread, of which it declares nothing.
-inline std::vector<Letter> write_letters(Thread& self, std::uint64_t count, std::uint64_t bytes) {
+inline std::vector<Letter> write_letters(Thread& self, const LetterCounts& counts, std::uint64_t bytes) {
     std::vector<Letter> letters;
     self.worker().compute({}, [&] {
-        for (std::uint64_t i = 0; i < count; ++i) letters.emplace_back(bytes);
+        for (std::uint64_t i = 0; i < counts.written; ++i) letters.emplace_back(bytes);
+        for (std::uint64_t i = 0; i < counts.blank; ++i) letters.emplace_back(bytes, Letter::Content::blank);
     });
     return letters;
 }
-inline std::uint64_t count_damaged(Thread& self, const std::vector<Letter>& letters) {
+inline std::uint64_t count_damaged(Thread& self, std::span<const Letter> letters) {
     std::int64_t damaged = 0;
     self.worker().compute({}, [&] {
         damaged = std::ranges::count_if(letters, [](const Letter& one) { return !one.intact(); });
@@ -203,10 +217,10 @@ public:
     }
 
     Verdict check(const runtime::RunResult& result) const override {
-        return judge(result.answer,
-                     {{"messages", static_cast<double>(exchange_.messages) * pairs_}, {"wrong", 0}},
-                     exchange_.bare ? "each message has its number"
-                                    : "each message has its number, and the bytes that were sent");
+        return judge(
+            result.answer, {{"messages", static_cast<double>(exchange_.messages) * pairs_}, {"wrong", 0}},
+            exchange_.bare ? "each message has its number"
+                           : "each message has its number, and the last ones the bytes that were sent");
     }
 
     std::vector<const runtime::TaskType*> tasks() const override { return {}; }

@@ -8,9 +8,9 @@ namespace {
 
 using namespace pairs;
 
-/// Sends the number back, increased.
+/// Sends what has come back, its number increased.
 void pong(Thread& self, Exchange exchange) {
-    std::vector<Letter> letters = write_letters(self, 1, exchange.bytes);
+    std::vector<Letter> letters = write_letters(self, {.blank = 1}, exchange.bytes);
     Letter& letter = letters.front();
     Actual actual;
     for (std::uint64_t i = 0; i < exchange.messages; ++i) {
@@ -22,20 +22,22 @@ void pong(Thread& self, Exchange exchange) {
 }
 
 void ping(Thread& self, ThreadId partner, ThreadId main, Exchange exchange) {
-    std::vector<Letter> letters = write_letters(self, 1, exchange.bytes);
+    std::vector<Letter> letters = write_letters(self, {.written = 1, .blank = 1}, exchange.bytes);
     Letter& letter = letters.front();
+    // A block that arrives replaces the letter's. Bytes are copied into a letter that was blank.
+    Letter& answer = exchange.dma ? letter : letters.back();
     Result result;
     result.begin = seconds_of(self);
     for (std::uint64_t i = 0; i < exchange.messages; ++i) {
         if (exchange.dma) letter.own();
         letter.write(2 * i);
         letter.send(self, partner, exchange.dma);
-        letter.receive(self, {.thread = partner}, exchange.dma);
+        answer.receive(self, {.thread = partner}, exchange.dma);
         ++result.messages;
-        if (letter.number() != cut(2 * i + 1, exchange.bytes)) ++result.wrong;
+        if (answer.number() != cut(2 * i + 1, exchange.bytes)) ++result.wrong;
     }
     result.end = seconds_of(self);
-    result.wrong += count_damaged(self, letters);
+    result.wrong += count_damaged(self, {&answer, 1});
     self.send(main, 0, result);
 }
 

@@ -13,7 +13,7 @@ using namespace pairs;
 /// Receives them in windows: all receives of one are begun before the first is tested. Answers the last one.
 void sink(Thread& self, Exchange exchange) {
     std::vector<Letter> letters =
-        write_letters(self, std::min(exchange.window, exchange.messages), exchange.bytes);
+        write_letters(self, {.blank = std::min(exchange.window, exchange.messages)}, exchange.bytes);
     Result result;
     Actual actual;
     for (std::uint64_t done = 0; done < exchange.messages;) {
@@ -34,7 +34,7 @@ void sink(Thread& self, Exchange exchange) {
 
 void source(Thread& self, ThreadId partner, ThreadId main, Exchange exchange) {
     std::vector<Letter> letters =
-        write_letters(self, std::min(exchange.window, exchange.messages), exchange.bytes);
+        write_letters(self, {.written = std::min(exchange.window, exchange.messages)}, exchange.bytes);
     std::vector<Handle> handles(letters.size());
     const double begin = seconds_of(self);
     for (std::uint64_t i = 0; i < exchange.messages; ++i) {
