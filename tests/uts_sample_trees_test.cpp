@@ -65,6 +65,26 @@ TEST(UtsSampleTrees, AllLetExpectNodes) {
     }
 }
 
+/// A node and what is below it.
+UtsCount count_below(const UtsTree& tree, const UtsNode& node) {
+    const std::int32_t children = tree.children(node);
+    EXPECT_GE(children, 0);
+    UtsCount count{1, children == 0 ? 1U : 0U, node.depth};
+    for (std::int32_t i = 0; i < children; ++i) count += count_below(tree, UtsTree::child(node, i));
+    return count;
+}
+
+// b(0) = b(1) = 1, and then 0. By a plain enumeration in Python with its hashlib. Its leaves had been
+// missing.
+TEST(UtsSampleTrees, AnExponentialTreeOfDepthOneHasItsLeaves) {
+    const UtsTree tree{UtsTree::Type::geometric, UtsTree::Shape::exponential, 1, 1, 7};
+    const UtsCount found = count_below(tree, tree.root());
+    EXPECT_EQ(found.nodes, 11U);
+    EXPECT_EQ(found.leaves, 7U);
+    EXPECT_EQ(found.depth, 2);
+    EXPECT_EQ(tree.expected_nodes().front(), 3);
+}
+
 // A binomial tree has neither depth nor shape nor shift, a geometric one neither q nor m.
 TEST(UtsSampleTrees, WhatATreeDoesNotUseMakesItNoOtherTree) {
     EXPECT_EQ(error_with({{"tree", "T3L"}, {"depth", "9"}, {"shape", "cyclic"}, {"shift", "0.2"}}),

@@ -82,6 +82,8 @@ double UtsTree::branching_at(std::int32_t at_depth) const {
         case Shape::linear:
             return root_branching * std::max(0.0, 1.0 - at / depth);
         case Shape::exponential:
+            // The exponent is a division by zero: minus infinity for b > 1, and b = 1 is its limit.
+            if (depth == 1) return at_depth == 1 ? root_branching : 0;
             return root_branching * std::pow(at, -std::log(root_branching) / std::log(depth));
         case Shape::cyclic:
             if (at_depth > 5 * depth) return 0;
