@@ -17,7 +17,10 @@ PROGRAMS = [
     *({"name": "map_viewer", "width": 2400, "height": 2400, "factor": 4, "carrier": carrier} for carrier in ("endpoints", "dispatcher")),
     {"name": "ping_pong", "pairs": 5},
 ]
-DIVIDED_AMONG_ALL = [{"name": "collective"}, {"name": "jacobi", "n": 64}, {"name": "adaptive"}]
+DIVIDED_AMONG_ALL = [
+    *({"name": name} for name in ("collective", "adaptive", "atgc", "earth_lock", "earth_reduction")),
+    {"name": "jacobi", "n": 64},
+]
 
 
 def main():

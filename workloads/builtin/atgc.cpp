@@ -248,6 +248,8 @@ void AtgcProgram::main(Em em) {
     if (input.problem.pairs()) {
         em.invoke<PairsMain>(0);
     } else {
+        em.worker().node().expect_same_nodes(
+            "atgc deals the strips of its matrix out over all nodes, and needs");
         em.invoke<AlignMain>(0);
     }
 }

@@ -88,6 +88,7 @@ struct AddersMain : Threaded<AddersMain> {
 };
 
 void LockProgram::main(Em em) {
+    em.worker().node().expect_same_nodes("earth_lock deals its threads out over all nodes, and needs");
     em.invoke<AddersMain>(0);
 }
 

@@ -54,7 +54,10 @@ struct Master : Threaded<Master> {  // 8
 class ReductionProgram final : public EarthProgram {
 public:
     using EarthProgram::EarthProgram;
-    void main(Em em) override { em.invoke<Master>(0); }
+    void main(Em em) override {
+        em.worker().node().expect_same_nodes("earth_reduction starts a producer on every node, and needs");
+        em.invoke<Master>(0);
+    }
 };
 
 class ReductionWorkload final : public EarthWorkload {
