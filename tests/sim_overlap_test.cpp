@@ -78,8 +78,14 @@ TEST(Overlap, WhatIsDoneWithTheDataIsMeasured) {
 
 TEST(Overlap, NeedsTwoNodes) {
     inprocess::InprocessBackend backend({});
-    EXPECT_THROW(testing_placement::run(backend, {"overlap", {}}, testing_placement::cluster(1, 2), {}),
-                 Error);
+    try {
+        (void)testing_placement::run(backend, {"overlap", {}}, testing_placement::cluster(1, 2), {});
+        ADD_FAILURE() << "it was not refused";
+    } catch (const Error& error) {
+        // Of two nodes one may begin alone: the cluster then has one.
+        EXPECT_NE(std::string(error.what()).find("platform.nodes_at_start"), std::string::npos)
+            << error.what();
+    }
 }
 
 TEST(Overlap, AWrongAcknowledgementIsNoticed) {

@@ -145,7 +145,9 @@ public:
 
     void prepare(const ClusterView& cluster, const runtime::Schedule& /*schedule*/) override {
         if (cluster.grid.nodes >= 2) return;
-        throw Error("overlap sends from node 0 to node 1, and there is one node", "set platform.nodes to 2");
+        // Of nodes that may join, node 1 has no part of a placement.
+        throw Error("overlap sends from node 0 to node 1, and one node begins",
+                    "set platform.nodes to 2, and platform.nodes_at_start, if it is stated");
     }
 
     std::unique_ptr<runtime::Program> program(NodeId /*node*/) const override {
