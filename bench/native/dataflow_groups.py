@@ -2,7 +2,7 @@
 
 import sys
 
-from measure import ratio, table
+from measure import Found, ratio, table
 
 
 def dataflow(bench):
@@ -59,7 +59,7 @@ def kastors(bench):
         found = bench.alternate("kastors", cases)
         if len({said["value"] for said in found.values()}) != 1:
             sys.exit(f"{problem}: the answers differ: {found}")
-        ms = {case: said["seconds"] * 1e3 for case, said in found.items()}
+        ms = Found({case: said["seconds"] * 1e3 for case, said in found.items()})
         cells = []
         for workers in 1, 2:
             ours, theirs = ms["Heddle", workers], ms.get(("libgomp", workers), 0)

@@ -7,6 +7,28 @@ import subprocess
 import sys
 
 
+class NotThere(Exception):
+    """A group needs the runs of a program that was not built, or that the file of earlier runs does not have."""
+
+
+class Found(dict):
+    """Results by the names of cases. To ask for one that is missing ends the group; `get` and `in` only ask."""
+
+    def __missing__(self, name):
+        raise NotThere(" ".join(map(str, name)) if isinstance(name, tuple) else str(name))
+
+
+def medians(runs):
+    return {key: statistics.median(run[key] for run in runs) for key in runs[0]}
+
+
+def read_runs(path):
+    """{(group, words before the command, command): runs} of a file that --json wrote. A case of Open MPI whose words before the command were not
+    written cannot be told from its others: nothing finds it."""
+    with open(path, encoding="utf-8") as file:
+        return {(case["group"], tuple(case.get("before", ())), tuple(case["command"])): case["runs"] for case in json.load(file)}
+
+
 class Bench:
     """The programs of a build, and all that they have said."""
 
@@ -15,7 +37,9 @@ class Bench:
         self.all = []
 
     def has(self, program):
-        return bool(self.earlier) or os.path.exists(os.path.join(self.folder, program))
+        if self.earlier:
+            return any(command[0] == program for _, _, command in self.earlier)
+        return os.path.exists(os.path.join(self.folder, program))
 
     def once(self, before, command, expected):
         done = subprocess.run([*before, os.path.join(self.folder, command[0]), *command[1:]], capture_output=True, text=True)
@@ -26,26 +50,34 @@ class Bench:
             sys.exit(f"{' '.join(command)}: {said['value']}, and not {expected}")
         return said
 
-    def alternate(self, group, cases, expected=None):
+    def all_runs(self, group, cases, expected=None):
         """cases: {name: (words before the command, command)}. Runs all of them in turn, several times, and returns
-        {name: {what it says: median}}, or of the fastest run. A program that was not built is left out."""
-        cases = {name: (before, list(map(str, command))) for name, (before, command) in cases.items()}
+        {name: [what it said in each run]}. A program that was not built is left out, if another one was."""
+        cases = {name: (tuple(before), tuple(map(str, command))) for name, (before, command) in cases.items()}
         if self.earlier:
-            said = {name: self.earlier[group, *command] for name, (_, command) in cases.items()
-                    if (group, *command) in self.earlier}
+            said = {name: self.earlier[group, *case] for name, case in cases.items() if (group, *case) in self.earlier}
         else:
             said = {name: [] for name, (_, command) in cases.items() if self.has(command[0])}
             for _ in range(self.runs):
                 for name in said:
                     right = expected[name] if isinstance(expected, dict) else expected
                     said[name].append(self.once(*cases[name], right))
-        self.all += [{"group": group, "command": cases[name][1], "runs": runs} for name, runs in said.items()]
+        if not said:
+            raise NotThere(" ".join(next(iter(cases.values()))[1]))
+        self.all += [{"group": group, "before": cases[name][0], "command": cases[name][1], "runs": runs} for name, runs in said.items()]
         if self.file:
             with open(self.file, "w", encoding="utf-8") as file:
                 json.dump(self.all, file, indent=1)
-        if self.fastest:
-            return {name: dict(min(runs, key=lambda run: next(iter(run.values())))) for name, runs in said.items()}
-        return {name: {key: statistics.median(run[key] for run in runs) for key in runs[0]} for name, runs in said.items()}
+        return Found(said)
+
+    def shown(self, runs):
+        """What is printed of a case's runs: {what it says: median}, or the fastest run. What decides which case is measured next
+        takes medians always, so that the same file leads to the same cases with --fastest."""
+        return dict(min(runs, key=lambda run: next(iter(run.values())))) if self.fastest else medians(runs)
+
+    def alternate(self, group, cases, expected=None):
+        """As all_runs, but returns {name: what is printed of it}."""
+        return Found({name: self.shown(runs) for name, runs in self.all_runs(group, cases, expected).items()})
 
 
 def table(*names):

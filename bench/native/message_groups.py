@@ -2,7 +2,7 @@
 
 import shutil
 
-from measure import ratio, table
+from measure import Found, ratio, table
 
 
 def mpi(command, *way):
@@ -107,7 +107,7 @@ def messaging(bench):
             peer = None
         if peer:
             cases["peer"] = peer if isinstance(peer[0], tuple) else ((), peer)
-        found = {name: value(said) for name, said in bench.alternate("messaging", cases).items()}
+        found = Found({name: value(said) for name, said in bench.alternate("messaging", cases).items()})
         of_peer = found.get("peer")
         row(what, f"{found['Heddle']:.3f} {unit}", f"{of_peer:.3f} {unit}" if of_peer else "", peers_name, ratio(found["Heddle"], of_peer))
 
@@ -159,7 +159,7 @@ def collectives(bench):
         if have_mpi:
             cases["MPI, TCP"] = mpi(("peer_mpi_collectives", call, bytes_, count))
             cases["MPI, memory"] = mpi(("peer_mpi_collectives", call, bytes_, count), "--mca", "btl", "vader,self")
-        us = {name: said["call_us"] for name, said in bench.alternate("collectives", cases).items()}
+        us = Found({name: said["call_us"] for name, said in bench.alternate("collectives", cases).items()})
         cell = {name: f"{us[name]:.2f}" if name in us else "" for name in (*cases, "shared", "MPI, TCP", "MPI, memory")}
         row(call, bytes_, cell["TCP"], cell["MPI, TCP"], ratio(us["TCP"], us.get("MPI, TCP")), cell["memory"], cell["threads"],
             cell["shared"], cell["MPI, memory"])

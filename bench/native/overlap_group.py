@@ -2,7 +2,7 @@
 
 import shutil
 
-from measure import table
+from measure import medians, table
 
 # Through TCP, as the others, though both processes are on one machine.
 MPICH = ("env", "MPIR_CVAR_NOLOCAL=1", "UCX_TLS=tcp", "mpiexec.mpich", "-np", "2")
@@ -27,11 +27,12 @@ def overlap(bench):
         programs["MPICH"] = (MPICH, ("peer_mpich_overlap",))
     sizes = ((2 << 10, 200), (64 << 10, 100), (1 << 20, 10))
     for bytes_, rounds in sizes[:1] if bench.quick else sizes:
-        alone = bench.alternate("overlap", {name: (before, (*command, bytes_, rounds, "0"))
-                                            for name, (before, command) in programs.items()})
+        alone = bench.all_runs("overlap", {name: (before, (*command, bytes_, rounds, "0"))
+                                           for name, (before, command) in programs.items()})
         steps, cases = {}, {}
-        for name, said in alone.items():
-            # Up to twice the total, a twentieth of it apart. Rounded, because the same words find earlier runs again.
+        for name, runs in alone.items():
+            # Up to twice the total, a twentieth of it apart. Rounded, and of medians always, because the same words find earlier runs again.
+            said = medians(runs)
             step = max(1, round(said["seconds 0"] / 20 / (said["step_ns"] * 1e-9)))
             steps[name] = [count * step for count in range(0, 41, 8 if bench.quick else 1)]
             before, command = programs[name]
