@@ -2,6 +2,7 @@
 by srun are refused. Errors name the system limits that were reached.
 """
 
+import json
 import os
 import resource
 import subprocess
@@ -128,6 +129,28 @@ def too_large(heddle, directory):
         check(result.stderr.count("lower workload.tasks") == 1, f"a bag that does not fit: {result.stderr}")
 
 
+def stated_platform(heddle, directory):
+    """What a native run reads of the described machine (docs/configuration.md): tasks of `dag` last as long as a core of that speed would take,
+    and a placement promises a time with that latency and bandwidth."""
+    file = write(directory, "platform.yaml", """workload: {name: dag, graph: "stencil_1d:width=2,steps=2,flops=1Mf"}
+backend: native
+schedule: {placement: cyclic}
+platform: {nodes: 2, cores: 1}
+""")
+
+    def promised(**stated):
+        words = [word for key, value in stated.items() for word in ("--set", f"platform.{key}={value}")]
+        result = run(heddle, "launch", "-n", "2", "--", heddle, "run", file, "--json", *words)
+        check(result.returncode == 0, f"{stated}: {result}")
+        return json.loads(result.stdout) if result.returncode == 0 else {"promised_seconds": 0, "busy_seconds": 0}
+
+    fast, slow = promised(), promised(core_speed="100Mf")
+    check(slow["busy_seconds"] > 0.03 and slow["promised_seconds"] > 10 * fast["promised_seconds"], f"core_speed: {fast}\n{slow}")
+    for stated in {"network.latency": "1ms"}, {"network.bandwidth": "100kBps"}:
+        other = promised(**stated)
+        check(other["promised_seconds"] > 2 * fast["promised_seconds"], f"{stated}: {other}")
+
+
 def hung_up(heddle, directory):
     """nohup means the nodes and their launcher: both are told that the terminal is gone."""
     result = run("nohup", heddle, "launch", "-n", "2", "--", "sh", "-c", "kill -HUP $$ $PPID; sleep 0.5; echo $HEDDLE_RANK is here")
@@ -143,7 +166,7 @@ def ignored_ends(heddle, directory):
 def main():
     arguments = script_arguments()
     heddle = os.path.abspath(arguments.heddle)
-    for test in (different_experiments, copies, no_temporary_directory, limits, large_files, too_large, hung_up, ignored_ends):
+    for test in (different_experiments, copies, no_temporary_directory, limits, large_files, stated_platform, too_large, hung_up, ignored_ends):
         with tempfile.TemporaryDirectory() as directory:
             test(heddle, directory)
     for failure in failures:
