@@ -1,10 +1,11 @@
 """Tests that the JSON Schema for editors and the reader of configurations agree. The file is what `heddle schema`
-prints. Every shipped configuration validates and is read; bad ones neither validate nor are read.
+prints. Every shipped configuration validates and is read; bad ones neither validate nor are read. docs/configuration.md has a line for each key.
 """
 
 import glob
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -117,6 +118,27 @@ BAD = [
 ]
 
 
+def keys_of(schema, before=""):
+    """The dotted keys of a schema that have no keys of their own."""
+    for key, part in schema["properties"].items():
+        if "properties" in part:
+            yield from keys_of(part, before + key + ".")
+        else:
+            yield before + key
+
+
+def without_a_line(schema, page):
+    """The keys that no first column of a table of the page names, nor names with `*` or as a section."""
+    named = set()
+    for cell in re.findall(r"^\| (`[^|]*) \|", page, re.M):
+        named |= set(re.findall(r"`([^`]+)`", cell))
+    for key in keys_of(schema):
+        words = key.removeprefix("platform.").split(".")
+        parts = {".".join(words[:count]) for count in range(1, len(words) + 1)}
+        if not named & (parts | {part + ".*" for part in parts}):
+            yield key
+
+
 def main():
     arguments = script_arguments("heddle")
     failures = []
@@ -129,6 +151,12 @@ def main():
     schema = json.loads(printed)
     jsonschema.Draft7Validator.check_schema(schema)
     validator = jsonschema.Draft7Validator(schema)
+
+    with open(os.path.join(arguments.source, "docs", "configuration.md"), encoding="utf-8") as file:
+        page = file.read()
+    for key in without_a_line(schema, page):
+        failures.append(f"docs/configuration.md has no line for {key}")
+    assert list(without_a_line({"properties": {"seed": {}, "odd": {"properties": {"key": {}}}}}, page)) == ["odd.key"]
 
     configurations = sorted(glob.glob(os.path.join(arguments.source, "configs", "**", "*.yaml"), recursive=True))
     assert len(configurations) >= 4, configurations
