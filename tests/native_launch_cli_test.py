@@ -115,6 +115,11 @@ def large_files(heddle, directory):
     check(result.returncode == 0, f"runs one after the other within the limit of file sizes: {result}")
     result = run(heddle, "run", file, limits=[(resource.RLIMIT_FSIZE, 8192)])
     refused("shared memory beyond the limit of file sizes", result, "for shared memory of", "raise the limit of file sizes (ulimit -f")
+    # So is the library that calls SimGrid, which is loaded from memory.
+    if has_simulator():
+        file = write(directory, "simulated.yaml", "workload: {name: fib, n: 5}\nbackend: sim\n")
+        result = run(heddle, "run", file, limits=[(resource.RLIMIT_FSIZE, 8192)])
+        refused("SimGrid beyond the limit of file sizes", result, "SimGrid cannot be loaded: the limit of file sizes leaves 8192 of", "ulimit -f unlimited")
 
 
 def too_large(heddle, directory):
