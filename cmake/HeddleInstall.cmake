@@ -2,7 +2,7 @@
 # with every verb), heddle::builtin_workloads and the library of each folder. Headers are below include/heddle.
 include(CMakePackageConfigHelpers)
 
-set(folders base graphs runtime model calibration partitioners workloads configs results report cli)
+set(folders base host memory graphs runtime model calibration partitioners workloads configs results report cli)
 set(targets heddle_base heddle_host heddle_memory heddle_graphs heddle_runtime heddle_policies heddle_inprocess heddle_native heddle_partitioners heddle_model heddle_calibration heddle_workloads
     heddle_builtin_workloads heddle_configs heddle_results heddle_report heddle_cli heddle_main)
 if(HEDDLE_SIM)

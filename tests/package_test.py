@@ -65,6 +65,17 @@ def check_installed_flags(prefix):
     assert not options, f"find_package(heddle) changes its users' flags: {options}"
 
 
+def check_installed_headers(prefix):
+    """Each header finds those of ours that it includes."""
+    root, missing, count = os.path.join(prefix, "include", "heddle"), set(), 0
+    for path in glob.glob(os.path.join(root, "**", "*.hpp"), recursive=True):
+        with open(path, encoding="utf-8") as file:
+            included = re.findall(r'^\s*#\s*include "([^"]+)"', file.read(), re.M)
+        missing |= {(os.path.relpath(path, root), name) for name in included if not os.path.exists(os.path.join(root, name))}
+        count += 1
+    assert count > 100 and not missing, f"of {count} installed headers these include what is not installed: {sorted(missing)}"
+
+
 def copied(arguments, scratch, example):
     return shutil.copytree(os.path.join(arguments.source, "examples", example), os.path.join(scratch, example))
 
@@ -202,6 +213,7 @@ def main():
         prefix = os.path.join(scratch, "prefix")
         run("cmake", "--install", arguments.build, "--prefix", prefix)
         check_installed_flags(prefix)
+        check_installed_headers(prefix)
         readme = project_of_readme(arguments.source, os.path.join(scratch, "readme"))
         build = build_project(arguments, cache, prefix, scratch, readme, "Release")
         check_workload(cache, scratch, os.path.join(build, "my_fib"), os.path.join(readme, "my_fib.yaml"), "value")
