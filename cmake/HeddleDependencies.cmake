@@ -1,5 +1,5 @@
 # The libraries that Heddle needs. Its own build and find_package(heddle) both read this, so that they find the same.
-# HEDDLE_SIM says whether SimGrid is one of them. If HEDDLE_MPI is on, MPI is used if it is found.
+# If HEDDLE_MPI is on, MPI is used if it is found.
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 find_package(Boost 1.74 REQUIRED COMPONENTS context)
@@ -18,10 +18,6 @@ pkg_check_modules(hwloc REQUIRED IMPORTED_TARGET hwloc)
 pkg_check_modules(sodium REQUIRED IMPORTED_TARGET libsodium)
 pkg_check_modules(nettle REQUIRED IMPORTED_TARGET nettle)
 pkg_check_modules(fftw3 REQUIRED IMPORTED_TARGET fftw3)
-pkg_check_modules(openblas REQUIRED openblas)  # headers only: workloads/blas.cpp loads the library when it needs it
-if(HEDDLE_SIM)
-    pkg_check_modules(simgrid REQUIRED IMPORTED_TARGET simgrid)
-endif()
 # PMIx: its header only. The library is loaded if a launcher offers PMIx.
 find_path(PMIX_INCLUDE_DIR pmix.h PATH_SUFFIXES pmix2/include pmix PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/pmix2/include)
 mark_as_advanced(PMIX_INCLUDE_DIR)

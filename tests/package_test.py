@@ -80,13 +80,27 @@ def copied(arguments, scratch, example):
     return shutil.copytree(os.path.join(arguments.source, "examples", example), os.path.join(scratch, example))
 
 
+def pkg_config_without_build_libraries(scratch):
+    """A pkg-config that knows neither SimGrid nor OpenBLAS: the build needs them, and users of an installed Heddle do not."""
+    path = os.path.join(scratch, "pkg-config")
+    if not os.path.exists(path):
+        write(path, f"""#!/bin/sh
+for word; do
+    case $word in simgrid*|openblas*) exit 1;; esac
+done
+exec {shutil.which("pkg-config")} "$@"
+""")
+        os.chmod(path, 0o755)
+    return path
+
+
 def build_project(arguments, cache, prefix, scratch, project, build_type="Debug"):
     """Builds a project against the installed Heddle, with the sanitizers of that. Returns the build's folder.
     Debug takes half as long to compile as Release, whose -O3 the README's users have."""
     build = os.path.join(scratch, "build", os.path.basename(project))
     sanitize = f"-fsanitize={cache['HEDDLE_SANITIZE']}" if cache.get("HEDDLE_SANITIZE") else ""
     run("cmake", "-G", "Ninja", "-S", project, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_BUILD_TYPE={build_type}",
-        f"-DCMAKE_CXX_FLAGS={sanitize}")
+        f"-DCMAKE_CXX_FLAGS={sanitize}", f"-DPKG_CONFIG_EXECUTABLE={pkg_config_without_build_libraries(scratch)}")
     run("cmake", "--build", build)
     # Nothing of the source tree is used: the headers come from where it was installed.
     with open(os.path.join(build, "build.ninja"), encoding="utf-8") as file:
