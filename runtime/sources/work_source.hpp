@@ -59,7 +59,8 @@ private:
 };
 
 /// Work of one kind that waits on a node. It must outlive the run of its node's workers. Workers and the
-/// node's receiver call it at the same time.
+/// node's receiver call it at the same time. The context that puts work in must call Node::wake_one
+/// afterwards: a worker that sleeps already does not look by itself.
 ///
 /// Invariant: work is in a source, or a worker that has shown itself active has it (Worker::show_active), or
 /// it counts as leaving the node (Gift::leaves). So a node without active workers, work in sources and
