@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "bench/native/kept_memory.hpp"
 #include "bench/native/kernel.hpp"
 
 namespace heddle::bench {
@@ -22,6 +23,7 @@ int graph_main(int argc, char** argv, Run&& run) {
         std::fprintf(stderr, "usage: %s pair|stencil|trivial|chain WIDTH STEPS WORKERS WORK\n", argv[0]);
         return 2;
     }
+    keep_freed_memory();
     const auto number = [&](int i) { return static_cast<std::uint32_t>(std::stoul(argv[i])); };
     const Pattern pattern = Pattern::named(argv[1], number(2), number(3));
     const double step = step_nanoseconds();

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/native/kept_memory.hpp"
 #include "bench/native/outcome.hpp"
 
 int main(int count, char** words) {
@@ -13,6 +14,7 @@ int main(int count, char** words) {
         std::fprintf(stderr, "usage: peer_openmp_dataflow COUNT OBJECTS THREADS\n");
         return 2;
     }
+    keep_freed_memory();
     const long tasks = std::stol(words[1]);
     const auto objects = static_cast<std::size_t>(std::stoul(words[2]));
     std::vector<long> values(objects, 0);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/native/kept_memory.hpp"
 #include "bench/native/outcome.hpp"
 
 namespace {
@@ -21,6 +22,7 @@ int main(int count, char** words) {
         std::fprintf(stderr, "usage: peer_starpu_dataflow COUNT OBJECTS WORKERS\n");
         return 2;
     }
+    keep_freed_memory();
     const long tasks = std::stol(words[1]);
     const auto objects = static_cast<std::size_t>(std::stoul(words[2]));
     starpu_conf conf;
