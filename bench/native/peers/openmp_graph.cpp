@@ -10,8 +10,9 @@ using namespace heddle::bench;
 
 GraphRun run(const Pattern& pattern, int workers, std::uint64_t work) {
     std::vector<TaskCount> counts(static_cast<std::size_t>(workers));
-    // A byte for each place of two rows stands for the datum of its task.
-    std::vector<char> rows(std::size_t{2} * pattern.width);
+    // A byte for each task stands for its datum. No byte is written twice: else a task would also wait for
+    // those that read the byte before.
+    std::vector<char> data(std::size_t{pattern.steps} * pattern.width);
     TaskCount* of_thread = counts.data();
     const auto task = [of_thread](std::uint64_t steps) {
         work_steps(steps);
@@ -21,13 +22,12 @@ GraphRun run(const Pattern& pattern, int workers, std::uint64_t work) {
 #pragma omp parallel num_threads(workers) default(shared)
 #pragma omp single
     for (std::uint32_t step = 0; step < pattern.steps; ++step) {
-        // gcc does not see its uses in the clauses.
-        [[maybe_unused]] char* now = rows.data() + (step % 2) * pattern.width;
-        const char* before = rows.data() + (1 - step % 2) * pattern.width;
+        char* now = data.data() + std::size_t{step} * pattern.width;
         for (std::uint32_t x = 0; x < pattern.width; ++x) {
             const char* in[3] = {};
             int ins = 0;
-            if (step > 0) pattern.predecessors(x, [&](std::uint32_t from) { in[ins++] = before + from; });
+            if (step > 0)
+                pattern.predecessors(x, [&](std::uint32_t from) { in[ins++] = now - pattern.width + from; });
             if (ins == 0 && pattern.kind == Pattern::Kind::trivial) {
 #pragma omp task default(none) firstprivate(task, work)
                 task(work);
