@@ -147,6 +147,10 @@ def check_filaments(arguments, cache, prefix, scratch):
         assert result["ok"], result
         sweeps.add(result["answer"]["sweeps"])
     assert len(sweeps) == 1, f"machines disagree: {sweeps}"
+    # Rows that no processor would compute; and more processors than a node has rows.
+    for setting in "workload.n=34", "platform.cores=64", "workload.n=4":
+        refused = subprocess.run([binary, "run", file, "--backend", "inprocess", "--set", setting], capture_output=True, text=True)
+        assert refused.returncode == 6 and "a multiple of nodes times cores" in refused.stderr, refused
 
 
 def check_dataflow(cache, scratch, binary, file):

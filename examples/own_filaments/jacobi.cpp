@@ -1,8 +1,12 @@
 // The program of figures.hpp as a workload.
 #include <cmath>
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "base/cluster_view.hpp"
+#include "base/error.hpp"
 #include "figures.hpp"
 #include "workloads/workload.hpp"
 
@@ -16,6 +20,16 @@ class Figures final : public heddle::workloads::Workload {
 public:
     explicit Figures(const Settings& settings)
         : n_(settings.integer<int>("n")), epsilon_(settings.number("epsilon")) {}
+
+    /// Figure 2 gives each processor as many rows. Rows that are left over would be computed by none.
+    void prepare(const heddle::ClusterView& cluster, const heddle::runtime::Schedule& /*schedule*/) override {
+        const std::uint64_t processors = std::uint64_t{cluster.grid.nodes} * cluster.grid.cores;
+        if (static_cast<std::uint64_t>(n_) % processors == 0) return;
+        throw heddle::Error("n is " + std::to_string(n_) + ", which " + std::to_string(processors) +
+                                " processors cannot divide evenly",
+                            "set workload.n to a multiple of nodes times cores")
+            .as_refusal();
+    }
 
     std::unique_ptr<heddle::runtime::Program> program(NodeId /*node*/) const override {
         return std::make_unique<hyfi::Jacobi>(n_, epsilon_);
