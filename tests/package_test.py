@@ -243,6 +243,10 @@ def main():
             return os.path.join(build, example, name), os.path.join(scratch, "together", example, name + ".yaml")
 
         check_workload(cache, scratch, *program("own_workload", "quadrature"), "area")
+        binary, file = program("own_workload", "quadrature")
+        # Where the area is no number, intervals would be divided for ever.
+        refused = subprocess.run([binary, "run", file, "--set", "workload.upper=1e100"], capture_output=True, text=True)
+        assert refused.returncode == 2 and "workload.upper" in refused.stderr, refused
         check_workload(cache, scratch, *program("own_earth", "primes"), "primes")
         check_dataflow(cache, scratch, *program("own_dataflow", "figures"))
         check_policy(cache, *program("own_policy", "nearest"))

@@ -53,7 +53,7 @@ Verdict check(const Answer& answer, const Settings& settings) {
 
 const auto registration = heddle::workloads::fork_join_workload<start, check, Interval>(
     "quadrature", "the area under a curve by adaptive quadrature",
-    {{"upper", heddle::SettingKind::number, "1000", "end of the interval, which begins at 0", {}, 1},
+    {{"upper", heddle::SettingKind::number, "1000", "end of the interval, which begins at 0", {}, 1, 1e4},
      {"tolerance", heddle::SettingKind::number, "1e-3", "error that an interval may have", {}, 1e-9}},
     "100f");
 
