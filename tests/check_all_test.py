@@ -27,8 +27,11 @@ class Project:
         self.git("init", "-q")
         self.commit()
 
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
     def write(self, name, text):
-        path = os.path.join(self.folder, name)
+        path = self.path(name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
@@ -120,6 +123,13 @@ def main():
                           *(f"programs/cmake --build --preset {name} --target all" for name in ("asan", "tsan", "nosim")),
                           *(f"programs/ctest --preset {name} --label-{which} ^script$" for name in ("check-all", "asan", "tsan") for which in ("regex", "exclude")),
                           "programs/ctest --preset nosim", "scripts/tidy", "scripts/fuzz 20"}, called
+
+        # A step that runs alone configures what it builds: in a fresh clone no other step has.
+        os.remove(project.path("build/ran"))
+        assert project.check("benchmarks")[0] == 0
+        with open(project.path("build/ran"), encoding="utf-8") as file:
+            called = [line.split(" ", 1)[1].strip() for line in file]
+        assert called == ["--preset release --log-level=WARNING", "--build --preset release --target benches"], called
 
         # A step that is not there.
         assert project.check("tidy", "tydy")[0] == 2

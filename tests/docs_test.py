@@ -1,6 +1,6 @@
 """Tests that the documents are true. It runs every `$ heddle ...` line of a ```console block in README.md and docs/ from
 the project's root, and compares the output. Every verb, workload and execution model must have its page, and every
-link must lead somewhere.
+link must lead somewhere, and every folder of build/ be that of a preset.
 
 In expected output `...` stands for anything: within a line for a part of it, alone on a line for any number of lines. In a
 block ```console varying numbers, their units and the width of columns may differ as well. A line `# exit N` after a command's
@@ -146,6 +146,15 @@ def broken_links(page, root):
                 yield f"{page}:{number}: the link {target} leads nowhere"
 
 
+def unknown_builds(page, root):
+    """Folders of build/ that no preset makes: a command that names one does not work in a fresh clone."""
+    presets = {preset["name"] for preset in json.loads(read(os.path.join(root, "CMakePresets.json")))["configurePresets"]}
+    for number, line in enumerate(read(os.path.join(root, page)).split("\n"), 1):
+        for name in re.findall(r"\bbuild/([\w-]+)/", line):
+            if name not in presets:
+                yield f"{page}:{number}: no preset of CMakePresets.json makes build/{name}"
+
+
 def prove_that_it_can_fail():
     text = "```console\n$ heddle a \\\n  b\none\n...\ntwo ... four\n\n$ heddle c\n# exit 2\n```\n"
     assert examples_in(text) == [[2, "heddle a   b", ["one", "...", "two ... four", ""], 0, False], [8, "heddle c", [], 2, False]], examples_in(text)
@@ -164,6 +173,11 @@ def prove_that_it_can_fail():
     with tempfile.TemporaryDirectory() as root:
         with open(os.path.join(root, "page.md"), "w", encoding="utf-8") as file:
             file.write("[a](page.md) [b](gone.md)\n```console\n$ heddle x\nyes\n```\n")
+        with open(os.path.join(root, "builds.md"), "w", encoding="utf-8") as file:
+            file.write("build/release/heddle, build/a.csv, build/mine\nbuild/dev/heddle\n")
+        with open(os.path.join(root, "CMakePresets.json"), "w", encoding="utf-8") as file:
+            file.write('{"configurePresets": [{"name": "release"}]}')
+        assert [failure.split(":")[1] for failure in unknown_builds("builds.md", root)] == ["2"]
         with open(os.path.join(root, "heddle"), "w", encoding="utf-8") as file:
             file.write("#!/bin/sh\necho no\n")
         os.chmod(os.path.join(root, "heddle"), 0o755)
@@ -176,7 +190,7 @@ def main():
     prove_that_it_can_fail()
     root = arguments.source
     environment = {**os.environ, "PATH": os.path.dirname(arguments.heddle) + ":" + os.environ["PATH"]}
-    pages = ["README.md", "ARCHITECTURE.md"] + sorted(
+    pages = ["README.md", "ARCHITECTURE.md", "bench/README.md"] + sorted(
         os.path.relpath(os.path.join(folder, name), root)
         for folder, _, names in os.walk(os.path.join(root, "docs")) for name in names if name.endswith(".md"))
     part, parts = int(os.environ.get("TEST_PART", 0)), int(os.environ.get("TEST_PARTS", 1))
@@ -185,6 +199,7 @@ def main():
         failures += shared_files(root, pages)
     for page in pages[part::parts]:
         failures += broken_links(page, root)
+        failures += unknown_builds(page, root)
         failures += run_examples(page, root, environment)
         examples += len(examples_in(read(os.path.join(root, page))))
     print("\n".join(failures))

@@ -3,7 +3,7 @@
 times, and prints medians and their ratios as tables in Markdown. It does not judge the times, but every answer must
 be right.
 
-usage: bench/native/compare.py --build build/bench [--only fork_join,messages] [--json FILE]
+usage: bench/native/compare.py [--build build/release] [--only fork_join,messages] [--json FILE]
 """
 
 import argparse
@@ -262,7 +262,7 @@ WRITTEN_AS = {"messages": {"latency", "rate", "gathered", "bulk", "inside"}, "id
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", default="build/bench", help="a build with -DHEDDLE_BENCH=ON, and its target benches")
+    parser.add_argument("--build", default="build/release", help="a build with HEDDLE_BENCH, as the preset release, and its target benches (default: build/release)")
     parser.add_argument("--runs", type=int, default=5, help="of each program; medians are printed (default: 5)")
     parser.add_argument("--only", default=",".join(GROUPS), help="some of " + ", ".join(GROUPS))
     parser.add_argument("--quick", action="store_true", help="small sizes: whether it works, not how fast")
@@ -276,7 +276,7 @@ def main():
     folder = os.path.join(options.build, "bench", "native")
     bench = Bench(folder, options.runs, options.quick, options.fastest, earlier, options.json)
     if not earlier and not bench.has("heddle_messages"):
-        sys.exit(f"{folder} has no heddle_messages: cmake -DHEDDLE_BENCH=ON {options.build} && ninja -C {options.build} benches")
+        sys.exit(f"{folder} has no heddle_messages: cmake --preset release && cmake --build --preset release --target benches")
     if unknown := set(options.only.split(",")) - set(GROUPS):
         sys.exit(f"there is no group {', '.join(unknown)}: {', '.join(GROUPS)}")
     written, complete = {group for group, *_ in earlier}, True
