@@ -2,6 +2,8 @@
 is wrong, or the two disagree. A stand-in replaces heddle here; demo_slow_test.py uses the real binary.
 """
 
+import importlib.machinery
+import importlib.util
 import os
 import re
 import subprocess
@@ -37,8 +39,20 @@ print(json.dumps({"backend": backend, "ok": not (part == "wrong" and special),
 """
 
 
+def check_durations(source):
+    """Three digits, in the unit of which the printed number is at least 1."""
+    sys.dont_write_bytecode = True
+    loader = importlib.machinery.SourceFileLoader("demo", os.path.join(source, "scripts", "demo"))
+    demo = importlib.util.module_from_spec(importlib.util.spec_from_loader("demo", loader))
+    loader.exec_module(demo)
+    for seconds, words in ((0.0123, "12.3 ms"), (0.9997e-3, "1 ms"), (0.9999, "1 s"), (0.9994, "999 ms"), (1.5e-6, "1.5 us"), (999.7, "1000 s"), (12345, "12345 s"),
+                           (2e-10, "0.2 ns"), (0, "0 ns")):
+        assert demo.duration(seconds) == words, (seconds, demo.duration(seconds))
+
+
 def main():
     source = sys.argv[sys.argv.index("--source") + 1]
+    check_durations(source)
     with tempfile.TemporaryDirectory() as scratch:
         heddle = os.path.join(scratch, "heddle")
         with open(heddle, "w", encoding="utf-8") as file:
