@@ -282,6 +282,21 @@ TEST_P(Strands, ManyWaitAtOnce) {
     EXPECT_EQ(ended, strands);
 }
 
+// A strand that is always ready: on one worker, timers and tasks have their turn.
+TEST_P(Strands, OneThatYieldsLeavesOtherWorkItsTurn) {
+    std::atomic<int> turns{0};
+    run(1, 1, [&](Worker& worker) {
+        Strand::start(worker, [&](Strand& self) {
+            runtime::sleep_for(self, std::chrono::microseconds(1));
+            ++turns;
+        });
+        Strand::start(worker, [&](Strand& self) {
+            while (turns < 1) self.yield();
+        });
+    });
+    EXPECT_EQ(turns, 1);
+}
+
 /// Each wait for it that does not end at once ends at the next look.
 class SoonDone final : public runtime::Waitable {
 public:

@@ -147,6 +147,8 @@ public:
 
     StrandRunner& strands() { return *strands_; }
     const StrandRunner& strands() const { return *strands_; }
+    /// Its strands have switched so often that other work comes next.
+    void strands_had_their_turn() { strands_had_their_turn_ = true; }
 
     // --- for work sources (runtime/sources/work_source.hpp)
     /// Shows this worker active, takes a task by `take()`, which returns something like a pointer, and calls
@@ -348,6 +350,7 @@ private:
     bool goes_on() const;
     void wait_until_copied(Slot* slot);
     bool run_something(Slot* head, const Waitable* awaited);
+    bool run_behind_strands(Slot* head, const Waitable* awaited);
     template <class Code>
     void run_above_waiting(const Code& code);
     void run_to_end();
@@ -418,6 +421,7 @@ private:
     bool keeps_ = false;
     bool search_goes_on_ = false;  ///< after the strands that it runs, if they end soon
     bool interrupted_ = false;     ///< by strands, in its wait between two rounds
+    bool strands_had_their_turn_ = false;
     std::uint32_t rounds_ = 0;     ///< how often it has backed off since `rounds_begin_`
     LongWait long_wait_;
     Outbox outbox_;

@@ -40,10 +40,20 @@ void Worker::poll_now() {
     backend->poll(*this);
 }
 
+// Strands that are always ready would keep timers, messages' credits and tasks from their turn for ever.
+bool Worker::run_behind_strands(Slot* head, const Waitable* awaited) {
+    WorkSources& sources = node_.sources();
+    if (sources.run_behind(node_.strands(), *this, head, WorkSources::Begun::always)) return true;
+    return !(awaited && depth_ >= deep) &&
+           sources.run_behind(node_.strands(), *this, head, WorkSources::Begun::unless_deep);
+}
+
 bool Worker::run_something(Slot* head, const Waitable* awaited) {
     poll();
     if (node_.is_leaving()) [[unlikely]]
         node_.members()->give_away(*this);
+    if (std::exchange(strands_had_their_turn_, false)) [[unlikely]]
+        if (run_behind_strands(head, awaited)) return true;
     if (node_.sources().run(*this, head, WorkSources::Begun::always)) return true;
     if (awaited && depth_ >= deep) {
         rest(backend->now(*this) + node_.schedule().stealing.back_off_max, awaited);

@@ -149,8 +149,12 @@ public:
 
     /// Runs work of the first source that has some for `worker`.
     bool run(Worker& worker, Slot* head, Begun begun) {
-        return any(used(begun == Begun::always ? always_ : unless_deep_),
-                   [&](WorkSource& source) { return source.may_wait() && source.run(worker, head); });
+        return run_of(used(begun == Begun::always ? always_ : unless_deep_), worker, head);
+    }
+    /// The same of the sources that come after `source`.
+    bool run_behind(const WorkSource& source, Worker& worker, Slot* head, Begun begun) {
+        const Kinds up_to = source.waiting_.kind_ | (source.waiting_.kind_ - 1);
+        return run_of(used(begun == Begun::always ? always_ : unless_deep_) & ~up_to, worker, head);
     }
 
     /// Whether `worker` could begin something. `deep`: only what it always begins.
@@ -260,6 +264,9 @@ private:
         return !std::is_same_v<Source, WorkSource>;
     }
 
+    bool run_of(Kinds kinds, Worker& worker, Slot* head) const {
+        return any(kinds, [&](WorkSource& source) { return source.may_wait() && source.run(worker, head); });
+    }
     template <class Predicate>
     bool any(Kinds kinds, const Predicate& predicate) const {
         for (; kinds != 0; kinds &= kinds - 1)

@@ -215,6 +215,7 @@ bool StrandRunner::run(Slot* head) {
         head_ = head;
         switches_left_ = switches_max;
         go(*first);
+        if (switches_left_ < receive_switches) worker_.strands_had_their_turn();
     }
     publish(0);
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
