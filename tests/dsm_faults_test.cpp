@@ -2,7 +2,11 @@
 // come, which worker it goes on with, and which time it counts as waiting.
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
 
 #include "model/dsm/pages.hpp"
 #include "model/dsm/protocol.hpp"
@@ -45,6 +49,36 @@ TEST(FaultsInTurn, FetchThePagesOfOneInstructionTogetherHoweverLongAFaultTakes) 
             together = !pages.lacks(1, Access::write);
         });
         EXPECT_TRUE(together) << fault.count() << " us";
+    }
+}
+
+/// Two nodes use the same two pages in turn, a byte of each at a time. If each node had only one of the
+/// pages, both would come and go for every byte.
+TEST(FaultsInTurn, OfALoopFetchItsPagesTogether) {
+    constexpr std::size_t bytes = 500;
+    for (const std::string protocol : {"write_invalidate", "implicit_invalidate", "migratory"}) {
+        for (const runtime::Trigger trigger : triggers()) {
+            if (trigger == runtime::Trigger::checked) continue;
+            runtime::Schedule schedule;
+            schedule.memory.protocol = protocol;
+            schedule.memory.trigger = trigger;
+            std::atomic<std::size_t> wrong{0};
+            const auto result =
+                run_mains(sim_world(true), 2, 1, schedule, [&](Strand& self, SharedMemory& memory) {
+                    const std::size_t page = memory.page_bytes();
+                    const auto pages = memory.allocate<std::uint8_t>("pages", 2 * page);
+                    memory.seal(self);
+                    const std::size_t node = self.worker().id.node;
+                    volatile std::uint8_t* const at = memory.at(pages);
+                    for (std::size_t i = node; i < 2 * bytes; i += 2)
+                        for (const std::size_t each : {node, 1 - node})
+                            at[each * page + i] = static_cast<std::uint8_t>(at[each * page + i] + 1);
+                    memory.barrier(self);
+                    for (std::size_t i = 0; i < 2 * bytes; ++i) wrong += at[i] != 1 || at[page + i] != 1;
+                });
+            EXPECT_EQ(wrong, 0U) << protocol;
+            EXPECT_LT(result.total.pages_moved, 100U) << protocol;
+        }
     }
 }
 

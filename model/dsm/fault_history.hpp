@@ -1,13 +1,13 @@
-// Finds the pages that one instruction needs together. A load may begin at the end of one page and end in the
-// next, and a copy reads one page and writes another. Its faults come one after the other, each page may have
-// left when the next one comes, and two nodes that need the same two pages might take them from each other
-// forever.
+// Finds the pages that a strand needs together. A load may begin at the end of one page and end in the next,
+// a copy reads one page and writes another, and a loop may use an element of each of several arrays in turn.
+// The faults come one after the other, and each page may have left when the next one comes. Two nodes that
+// need the same two pages might take them from each other forever, or for every element of a loop.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <span>
+#include <cstdint>
 #include <unordered_map>
 #include <vector>
 
@@ -20,33 +20,46 @@ class Strand;
 
 namespace heddle::dsm {
 
-/// A byte for which an instruction faulted.
-struct FaultedByte {
-    std::size_t offset = 0;
+/// A page that a strand or task has faulted for.
+struct FaultedPage {
+    std::uint64_t page = 0;
+    std::size_t offset = 0;  ///< of the byte, in the memory
     runtime::Access wanted = runtime::Access::none;
 };
 
 /// Of the faults of one worker. Used by its owner only.
 class FaultHistory {
 public:
-    /// Notes a fault at time `now`, of a strand or, if null, of the worker itself. Returns the faults that
-    /// came again and again without time for anything in between, if there are at least two, else nothing.
-    /// What the fault takes in simulation comes after `now`: however long that is, nothing ran in between.
-    std::span<const FaultedByte> begin(const runtime::Strand* strand, FaultedByte fault, Time now) {
+    /// Notes a fault at time `now`, of a strand or, if null, of the worker itself. Returns the pages that
+    /// came and left again and again without time for much in between, if there are at least two, else
+    /// nothing. What the fault takes in simulation comes after `now`: however long that is, nothing ran in
+    /// between.
+    std::vector<FaultedPage> begin(const runtime::Strand* strand, const FaultedPage& fault, Time now) {
         Run& run = runs_[strand];
-        // Twice the same: a page that left before the instruction ran. That needs no second page.
-        if (now - run.ended > at_once || (!run.faults.empty() && run.faults.back().offset == fault.offset))
-            run.faults.clear();
-        const auto same = std::ranges::find(run.faults, fault.offset, &FaultedByte::offset);
+        if (now - run.ended > at_once) run = {};
+        const auto same = std::ranges::find(run.faults, fault.page, &FaultedPage::page);
         if (same == run.faults.end()) {
             if (run.faults.size() == most) run.faults.erase(run.faults.begin());
             run.faults.push_back(fault);
+            run.returns = 0;
             return {};
         }
-        same->wanted = std::max(same->wanted, fault.wanted);
-        run.faults.erase(run.faults.begin(), same);
-        std::rotate(run.faults.begin(), run.faults.begin() + 1, run.faults.end());
-        return run.faults;
+        FaultedPage strongest = fault;
+        strongest.wanted = std::max(same->wanted, fault.wanted);
+        // Twice the same: it is written after it was read, or left before the instruction ran. That needs no
+        // second page.
+        if (same + 1 == run.faults.end()) {
+            *same = strongest;
+            return {};
+        }
+        const bool same_instruction = same->offset == fault.offset;
+        run.faults.erase(run.faults.begin(), same + 1);
+        run.faults.push_back(fault);
+        // An instruction that has not run never will. A loop goes on as it is, until each page came back.
+        if (++run.returns <= run.faults.size() && !same_instruction) return {};
+        std::vector<FaultedPage> together = run.faults;
+        together.back() = strongest;
+        return together;
     }
     /// The page of the last fault has come, and the instruction runs again.
     void end(const runtime::Strand* strand, Time now) { runs_[strand].ended = now; }
@@ -54,12 +67,13 @@ public:
 private:
     /// Natively a signal handler returns and is entered again meanwhile.
     static constexpr Time at_once = std::chrono::microseconds(10);
-    /// Two operands, each at the end of a page.
+    /// Two operands, each at the end of a page; or as many arrays of a loop.
     static constexpr std::size_t most = 4;
 
     struct Run {
         Time ended{};
-        std::vector<FaultedByte> faults;
+        std::vector<FaultedPage> faults;  ///< the latest last
+        std::size_t returns = 0;          ///< faults in a row for pages that had come before
     };
     std::unordered_map<const runtime::Strand*, Run> runs_;
 };

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -111,25 +110,21 @@ void Pages::acquire_in_place(Faulter& faulter, std::size_t offset, Access wanted
     // It goes on with this worker.
     Worker& worker = *faulter.worker;
     FaultHistory& history = histories_[worker.id.core];
-    const auto together = history.begin(faulter.strand, {offset, wanted}, faulted);
+    auto together = history.begin(faulter.strand, {page_of(offset), offset, wanted}, faulted);
     if (together.empty()) {
         acquire(faulter, page_of(offset), wanted, Keep::nothing);
     } else {
-        acquire_together(faulter, together);
+        acquire_together(faulter, std::move(together));
     }
     history.end(faulter.strand, worker.backend->now(worker));
 }
 
 /// Holds what it has while it waits for more, in ascending order as all that hold pages do, and each page
 /// with the strongest access at once: two nodes that hold copies would wait for each other to write.
-void Pages::acquire_together(Faulter& faulter, std::span<const FaultedByte> bytes) {
-    std::map<PageId, Access> needed;
-    for (const auto& [offset, wanted] : bytes) {
-        Access& access = needed[page_of(offset)];
-        access = std::max(access, wanted);
-    }
-    for (const auto& [page, access] : needed) acquire(faulter, page, access, Keep::hold);
-    for (const auto& [page, access] : needed) release_soon(faulter, page);
+void Pages::acquire_together(Faulter& faulter, std::vector<FaultedPage> pages) {
+    std::ranges::sort(pages, {}, &FaultedPage::page);
+    for (const FaultedPage& each : pages) acquire(faulter, each.page, each.wanted, Keep::hold);
+    for (const FaultedPage& each : pages) release_soon(faulter, each.page);
 }
 
 /// Ends a hold, and leaves the page here until the instruction has run.

@@ -53,7 +53,7 @@ public:
     /// Returns when the page may be accessed so.
     void acquire(Faulter& faulter, PageId id, Access wanted, Keep keep);
     /// The same for a fault in the middle of an instruction, which came at `faulted`, and for the other pages
-    /// that it needs.
+    /// that it or the loop that it is in needs.
     void acquire_in_place(Faulter& faulter, std::size_t offset, Access wanted, Time faulted);
     bool lacks(PageId id, Access wanted);
     /// Pins the page if it may be accessed so and no other node waits for it.
@@ -149,7 +149,7 @@ private:
     void defer(const Demand& demand, Page& page);
     void serve_deferred(runtime::Context& caller, PageId id);
     void ask_again(runtime::Worker& worker, const std::vector<Demand>& demands);
-    void acquire_together(Faulter& faulter, std::span<const FaultedByte> bytes);
+    void acquire_together(Faulter& faulter, std::vector<FaultedPage> pages);
     void release_soon(Faulter& faulter, PageId id);
     void enlist(Page& page, PageWait& wait);
     bool try_complete(PageId id, Page& page, Charges& charges, PageWait*& woken);
