@@ -422,7 +422,7 @@ private:
     bool search_goes_on_ = false;  ///< after the strands that it runs, if they end soon
     bool interrupted_ = false;     ///< by strands, in its wait between two rounds
     bool strands_had_their_turn_ = false;
-    std::uint32_t rounds_ = 0;     ///< how often it has backed off since `rounds_begin_`
+    std::uint32_t rounds_ = 0;  ///< how often it has backed off since `rounds_begin_`
     LongWait long_wait_;
     Outbox outbox_;
     struct {
