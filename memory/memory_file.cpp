@@ -8,14 +8,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <string>
 #include <system_error>
-#include <utility>
 
 #include "base/error.hpp"
-#include "runtime/core/spin_lock.hpp"
 
 namespace heddle::memory {
 
@@ -37,7 +36,7 @@ std::string purpose_of(std::size_t bytes) {
 /// process does not live to use it up.
 std::uint64_t file_bytes() {
     static const std::uint64_t bytes = [] {
-        constexpr std::uint64_t most = std::uint64_t{1} << 62;
+        constexpr std::uint64_t most = std::uint64_t{1} << 55;
         rlimit limit{};
         return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 ? std::min<std::uint64_t>(most, limit.rlim_cur) : most;
     }();
@@ -55,28 +54,34 @@ int open_file() {
     return file;
 }
 
-/// Gives out parts of the file, one after the other, and begins again when none is in use.
+/// Gives out parts of the file, one after the other, and begins again when none is in use. One number says
+/// how many are, and above which page the file is free: a process may map some thirty thousand parts.
 class Parts {
 public:
     std::uint64_t take(std::size_t bytes) {
-        const runtime::SpinLock::Guard guard(lock_);
-        if (bytes > file_bytes() || end_ > file_bytes() - bytes) {
-            errno = EFBIG;
-            refused_file("find room", purpose_of(bytes));
-        }
-        ++used_;
-        return std::exchange(end_, end_ + bytes);
+        const std::uint64_t page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+        std::uint64_t state = state_.load(std::memory_order_relaxed);
+        do {
+            if (bytes > file_bytes() || (state & end_mask) * page > file_bytes() - bytes) {
+                errno = EFBIG;
+                refused_file("find room", purpose_of(bytes));
+            }
+        } while (!state_.compare_exchange_weak(state, state + one_used + bytes / page));
+        return (state & end_mask) * page;
     }
     /// The part must be empty again.
     void give_back() {
-        const runtime::SpinLock::Guard guard(lock_);
-        if (--used_ == 0) end_ = 0;
+        std::uint64_t state = state_.load(std::memory_order_relaxed);
+        const auto next = [&] { return state >> end_bits == 1 ? 0 : state - one_used; };
+        while (!state_.compare_exchange_weak(state, next())) {
+        }
     }
 
 private:
-    runtime::SpinLock lock_;
-    std::uint64_t end_ = 0;
-    std::size_t used_ = 0;
+    static constexpr int end_bits = 44;
+    static constexpr std::uint64_t one_used = std::uint64_t{1} << end_bits, end_mask = one_used - 1;
+
+    std::atomic<std::uint64_t> state_{0};
 };
 
 Parts& parts() {

@@ -187,15 +187,13 @@ private:
     std::optional<std::string> before_;
 };
 
-// Several of them may share work in one allocation.
-TEST_F(ClaimsInFolder, ProcessesOfOneSlurmJobAreDifferentOwners) {
-    const Variable job("SLURM_JOB_ID", "7");
-    const Variable array("SLURM_ARRAY_JOB_ID", nullptr);
-    Claims parent(folder_, owner_of_this_process(), slurm_task_runs);
+/// A child of this process does not get what this process has.
+void expect_another_owner(const std::filesystem::path& folder) {
+    Claims parent(folder, owner_of_this_process(), slurm_task_runs);
     ASSERT_TRUE(parent.take("1"));
     const pid_t child = fork();
     if (child == 0) {
-        Claims claims(folder_, owner_of_this_process(), slurm_task_runs);
+        Claims claims(folder, owner_of_this_process(), slurm_task_runs);
         _exit(claims.take("1") ? 1 : 0);
     }
     int state = 0;
@@ -203,21 +201,19 @@ TEST_F(ClaimsInFolder, ProcessesOfOneSlurmJobAreDifferentOwners) {
     EXPECT_EQ(state, 0);
 }
 
+// Several of them may share work in one allocation.
+TEST_F(ClaimsInFolder, ProcessesOfOneSlurmJobAreDifferentOwners) {
+    const Variable job("SLURM_JOB_ID", "7");
+    const Variable array("SLURM_ARRAY_JOB_ID", nullptr);
+    expect_another_owner(folder_);
+}
+
 TEST_F(ClaimsInFolder, ProcessesOfOneTaskOfASlurmArrayAreDifferentOwners) {
     const Variable job("SLURM_JOB_ID", "8");
     const Variable array("SLURM_ARRAY_JOB_ID", "7");
     const Variable task("SLURM_ARRAY_TASK_ID", "3");
     EXPECT_TRUE(owner_of_this_process().starts_with("slurm 7_3 process ")) << owner_of_this_process();
-    Claims parent(folder_, owner_of_this_process(), slurm_task_runs);
-    ASSERT_TRUE(parent.take("1"));
-    const pid_t child = fork();
-    if (child == 0) {
-        Claims claims(folder_, owner_of_this_process(), slurm_task_runs);
-        _exit(claims.take("1") ? 1 : 0);
-    }
-    int state = 0;
-    waitpid(child, &state, 0);
-    EXPECT_EQ(state, 0);
+    expect_another_owner(folder_);
 }
 
 TEST_F(ClaimsInFolder, SlurmSaysWhichTasksRun) {

@@ -11,15 +11,7 @@
 namespace heddle::testing_dsm {
 namespace {
 
-class Pages : public testing::TestWithParam<World> {
-protected:
-    static runtime::RunResult run(NodeId nodes, CoreId cores, const MainOnEachNode::Main& main,
-                                  const runtime::SharedPages& settings = {}) {
-        runtime::Schedule schedule;
-        schedule.memory = settings;
-        return run_mains(GetParam(), nodes, cores, schedule, main);
-    }
-};
+class Pages : public OnEachNode {};
 
 INSTANTIATE_TEST_SUITE_P(Worlds, Pages, testing::ValuesIn(worlds()),
                          [](const auto& world) { return world.param.name; });

@@ -9,15 +9,7 @@
 namespace heddle::testing_dsm {
 namespace {
 
-class PageReports : public testing::TestWithParam<World> {
-protected:
-    static runtime::RunResult run(NodeId nodes, CoreId cores, const MainOnEachNode::Main& main,
-                                  const runtime::SharedPages& settings = {}) {
-        runtime::Schedule schedule;
-        schedule.memory = settings;
-        return run_mains(GetParam(), nodes, cores, schedule, main);
-    }
-};
+class PageReports : public OnEachNode {};
 
 INSTANTIATE_TEST_SUITE_P(Worlds, PageReports, testing::ValuesIn(worlds()),
                          [](const auto& world) { return world.param.name; });

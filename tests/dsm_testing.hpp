@@ -184,4 +184,15 @@ inline runtime::RunResult run_mains(const World& world, NodeId nodes, CoreId cor
     return world.run(nodes, cores, schedule, [&](NodeId) { return std::make_unique<MainOnEachNode>(main); });
 }
 
+/// Tests that run a main program on each node, in all worlds.
+class OnEachNode : public testing::TestWithParam<World> {
+protected:
+    static runtime::RunResult run(NodeId nodes, CoreId cores, const MainOnEachNode::Main& main,
+                                  const runtime::SharedPages& settings = {}) {
+        runtime::Schedule schedule;
+        schedule.memory = settings;
+        return run_mains(GetParam(), nodes, cores, schedule, main);
+    }
+};
+
 }  // namespace heddle::testing_dsm

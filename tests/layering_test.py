@@ -23,7 +23,7 @@ ALLOWED = {
     "partitioners": ["base"],
     "runtime": ["base"],
     "host": ["base"],
-    "memory": ["base", SEAM, "runtime/memory_view.hpp", "runtime/core/spin_lock.hpp"],
+    "memory": ["base", SEAM, "runtime/memory_view.hpp"],
     "runtime/native": ["base", SEAM, "runtime/body_pool.hpp", "host", "memory"],
     "runtime/inprocess": ["base", SEAM, "memory"],
     "sim": ["base", SEAM, "memory"],

@@ -110,8 +110,8 @@ def large_files(heddle, directory):
     file = experiment(directory, "jacobi.yaml", "{name: jacobi, n: 40}")
     result = run(heddle, "run", file, limits=[(resource.RLIMIT_FSIZE, 64 << 20)])
     check(result.returncode == 0, f"shared memory within the limit of file sizes: {result}")
-    # Each run takes 160 KiB of the file, and gives them back.
-    result = run(heddle, "run", file, "--set", "repeat=3", limits=[(resource.RLIMIT_FSIZE, 256 << 10)])
+    # Each run takes 32 KiB of the file at most, and gives them back.
+    result = run(heddle, "run", file, "--set", "repeat=3", limits=[(resource.RLIMIT_FSIZE, 48 << 10)])
     check(result.returncode == 0, f"runs one after the other within the limit of file sizes: {result}")
     result = run(heddle, "run", file, limits=[(resource.RLIMIT_FSIZE, 8192)])
     refused("shared memory beyond the limit of file sizes", result, "for shared memory of", "raise the limit of file sizes (ulimit -f")
