@@ -1,7 +1,5 @@
 // Tests what searches leave out on machines whose processors may change places: neither an optimum nor time
 // is lost on nodes that no schedule needs.
-#include <functional>
-#include <limits>
 #include <string>
 
 #include "graphs/graph_source.hpp"
@@ -65,31 +63,6 @@ TEST(Symmetry, ProcessorsAreNumberedByFirstUseWithinTheirNodes) {
     EXPECT_EQ(renumbered(cores_in_nodes(4, 2, {1, 1, 2, 2}), as_they_are), as_they_are);
 }
 
-/// The least makespan of all sequences on all processors.
-double least_of_all(const Problem& problem) {
-    const TaskGraph& graph = problem.graph();
-    double least = std::numeric_limits<double>::infinity();
-    Processors where(graph.tasks());
-    std::vector<TaskIndex> sequence;
-    std::vector<bool> taken(graph.tasks(), false);
-    const std::function<void()> go_on = [&] {
-        if (sequence.size() == graph.tasks())
-            least = std::min(least, run_in_sequence(problem, where, sequence).makespan());
-        for (TaskIndex task = 0; task < graph.tasks(); ++task) {
-            bool ready = !taken[task];
-            for (const auto& link : graph.predecessors(task)) ready = ready && taken[link.task];
-            if (!ready) continue;
-            taken[task] = true;
-            sequence.push_back(task);
-            for (where[task] = 0; where[task] < problem.processors(); ++where[task]) go_on();
-            sequence.pop_back();
-            taken[task] = false;
-        }
-    };
-    go_on();
-    return least;
-}
-
 TEST(ExhaustiveSearch, FindsTheOptimumOnCoresOfNodes) {
     const std::vector<Machine> machines = {cores_in_nodes(5, 2), cores_in_nodes(3, 3),
                                            cores_in_nodes(4, 2, {1, 1, 2, 2}),
@@ -110,7 +83,7 @@ TEST(ExhaustiveSearch, FindsTheOptimumOnCoresOfNodes) {
             const Schedule found = search_exhaustively(problem, known, 1'000'000, {});
             testing::expect_feasible(problem, found, "exhaustive search");
             EXPECT_TRUE(found.proved_optimal()) << seed;
-            EXPECT_NEAR(found.makespan(), least_of_all(problem), 1e-9) << seed;
+            EXPECT_NEAR(found.makespan(), testing::least_of_all(problem), 1e-9) << seed;
         }
     }
 }

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <limits>
 #include <map>
 #include <regex>
 #include <sstream>
@@ -168,6 +170,31 @@ inline void expect_feasible(const Problem& problem, const Schedule& schedule, co
     const std::vector<std::string> violations = verify(problem, schedule);
     EXPECT_TRUE(violations.empty()) << what << ": " << violations.front();
     EXPECT_GE(schedule.makespan(), lower_bounds(problem).best() * (1 - 1e-9)) << what;
+}
+
+/// The least makespan of all sequences on all processors, each of them tried.
+inline double least_of_all(const Problem& problem) {
+    const TaskGraph& graph = problem.graph();
+    double least = std::numeric_limits<double>::infinity();
+    std::vector<ProcessorIndex> where(graph.tasks());
+    std::vector<TaskIndex> sequence;
+    std::vector<bool> taken(graph.tasks(), false);
+    const std::function<void()> go_on = [&] {
+        if (sequence.size() == graph.tasks())
+            least = std::min(least, run_in_sequence(problem, where, sequence).makespan());
+        for (TaskIndex task = 0; task < graph.tasks(); ++task) {
+            bool ready = !taken[task];
+            for (const auto& link : graph.predecessors(task)) ready = ready && taken[link.task];
+            if (!ready) continue;
+            taken[task] = true;
+            sequence.push_back(task);
+            for (where[task] = 0; where[task] < problem.processors(); ++where[task]) go_on();
+            sequence.pop_back();
+            taken[task] = false;
+        }
+    };
+    go_on();
+    return least;
 }
 
 }  // namespace heddle::schedulers::testing
