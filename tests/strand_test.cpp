@@ -15,6 +15,7 @@ namespace {
 
 using runtime::Event;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 INSTANTIATE_TEST_SUITE_P(Worlds, Strands, testing::ValuesIn(worlds()),
                          [](const auto& world) { return world.param.name; });
@@ -186,6 +187,29 @@ TEST_P(Strands, AndTasksThatAllWaitAreADeadlock) {
     });
     EXPECT_THAT(error, HasSubstr("deadlock: 1 strands and tasks wait"));
     EXPECT_THAT(error, HasSubstr("a task on worker 0 waits for what never comes since "));
+}
+
+/// What it has waited for before, and what is gone, is not named.
+TEST_P(Strands, WithOpenForksThatWaitAreADeadlock) {
+    for (const bool has_waited : {false, true}) {
+        NeverCome event;
+        const std::string error = error_of([&] {
+            run(1, 1, [&](Worker& worker) {
+                Strand::start(worker,
+                              [&](Strand& self) {
+                                  if (has_waited) runtime::sleep_for(self, std::chrono::microseconds(1));
+                                  model::Strand fork(self.worker(), self.head());
+                                  fork.fork<Fibonacci>(10U);
+                                  self.worker().wait(self.head() + 1, event);
+                                  (void)fork.join<Fibonacci>();
+                              },
+                              {"a forking one"});
+            });
+        });
+        EXPECT_THAT(error, HasSubstr("deadlock: 1 strands and tasks wait"));
+        EXPECT_THAT(error, HasSubstr("on node 0 a task on worker 0 waits for what never comes since "));
+        EXPECT_THAT(error, Not(HasSubstr("a forking one")));
+    }
 }
 
 /// A strand fails above a task that waits, and the task catches its error.

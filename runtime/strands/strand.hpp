@@ -118,7 +118,7 @@ private:
     Follower* follower_ = nullptr;  ///< null: none
 
     Waiter waiter_;
-    Waitable* waits_for_ = nullptr;
+    Waitable* waits_for_ = nullptr;  ///< it may be gone once the strand goes on
     Time waits_since_{};
     Options options_;
     Body body_;

@@ -138,11 +138,14 @@ std::uint64_t Strands::waiting() const {
     return waited - resumed;
 }
 
+// A strand with open forks waits on its worker's stack, as a task does, and has not left its own (`rest_`).
+// It is among the worker's waiters, and what it waited for before may be gone.
 std::vector<std::string> Strands::waiters(std::size_t most) const {
     std::vector<std::string> lines;
     stacks_.for_each([&](const StrandStack& stack) {
         const Strand* const strand = stack.strand;
-        if (!strand || lines.size() == most) return;
+        if (!strand || !strand->rest_ || strand->left_ != Strand::Left::waits) return;
+        if (lines.size() == most) return;
         lines.push_back(fmt::format("{} waits for {} since {}", strand->name(), strand->waits_for_->what(),
                                     print_time(strand->waits_since_)));
     });
