@@ -4,6 +4,7 @@
 
 #include "sim/sim_backend.hpp"
 #include "tests/earth_testing.hpp"
+#include "tests/strand_testing.hpp"
 
 namespace heddle {
 namespace {
@@ -62,6 +63,64 @@ TEST(SimModules, AMessageWaitsForTheTaskOfASingleModuleAndNotForSeparateOnes) {
     const std::int64_t single = answered_after(true);
     EXPECT_GT(single, 1'000'000);  // the busy millisecond of node 1
     EXPECT_LT(single, 1'100'000);
+}
+
+constexpr Time load_end = std::chrono::milliseconds(20);
+
+void serve(runtime::Node& node, NodeId client);
+void ask_again(runtime::Node& node);
+
+const runtime::Handler served_handler("sim_modules_test.served", runtime::Handler::Kind::work,
+                                      [](runtime::Node& node, NodeId /*from*/, auto /*message*/) {
+                                          ask_again(node);
+                                      });
+const runtime::Handler serve_handler("sim_modules_test.serve", runtime::Handler::Kind::work,
+                                     [](runtime::Node& node, NodeId from, auto /*message*/) {
+                                         serve(node, from);
+                                     });
+
+/// A strand that works for ten microseconds, and answers.
+void serve(runtime::Node& node, NodeId client) {
+    runtime::Strand::start(node, node.receiver(), [client](runtime::Strand& self) {
+        self.worker().compute({1e4, 0}, [] {});
+        self.worker().outbox().post(client, served_handler, {});
+    });
+}
+
+void ask_again(runtime::Node& node) {
+    if (node.backend().now(node.receiver()) < load_end) node.receiver_outbox().post(0, serve_handler, {});
+}
+
+// Node 1 always has a request under way to node 0, where a strand sleeps meanwhile.
+TEST(SimModules, RequestsThatStartStrandsLeaveTimersTheirTurn) {
+    for (const bool single : {false, true}) {
+        SCOPED_TRACE(single);
+        Platform platform;
+        platform.nodes = 2;
+        platform.cores = 1;
+        platform.core_speed = 1e9;
+        sim::SimOptions options;
+        options.single_module = single;
+        sim::SimBackend backend(platform, options);
+        Time woke{};
+        runtime::Schedule schedule;
+        schedule.modules = single ? runtime::Modules::single : runtime::Modules::separate;
+        const auto begin = [&](runtime::Worker& worker) {
+            if (worker.id.node == 1) {
+                for (int i = 0; i < 2; ++i) worker.outbox().post(0, serve_handler, {});
+                return;
+            }
+            runtime::Strand::start(worker, [&](runtime::Strand& self) {
+                runtime::sleep_for(self, std::chrono::microseconds(200));
+                woke = self.worker().backend->now(self.worker());
+            });
+        };
+        runtime::Execution(backend, schedule, [&](NodeId) {
+            return std::make_unique<testing_strands::OnEachNode>(begin);
+        }).run();
+        EXPECT_GE(woke, std::chrono::microseconds(200));
+        EXPECT_LT(woke, load_end / 4);
+    }
 }
 
 TEST(SimModules, EveryPolicyComesToItsEndTheSameEachTime) {

@@ -319,6 +319,38 @@ TEST_P(Strands, OneThatYieldsLeavesOtherWorkItsTurn) {
     EXPECT_TRUE(event.done());
 }
 
+/// It is done once the strand that waits for it has left its stack, before any other strand is shown it.
+class DoneOnceLeft final : public runtime::Waitable {
+public:
+    bool done() const override { return done_; }
+    bool await(runtime::Waiter& /*waiter*/) override {
+        done_ = true;
+        return false;
+    }
+    std::string what() const override { return "what is done once a strand has left"; }
+
+private:
+    bool done_ = false;
+};
+
+// A strand that is ready again whenever the worker has come back to its loop, and never two at a time.
+TEST_P(Strands, OneThatIsReadyAgainAfterEachRunLeavesOtherWorkItsTurn) {
+    Event event;
+    bool had_its_turn = false;
+    run(1, 1, [&](Worker& worker) {
+        Strand::start(worker, [&](Strand& self) {
+            Worker& own = self.worker();
+            own.node().state<runtime::Timers>().add(own, own.backend->now(own), event);
+            for (int waits = 0; !event.done() && waits < 100'000; ++waits) {
+                DoneOnceLeft soon;
+                self.wait(soon);
+            }
+            had_its_turn = event.done();
+        });
+    });
+    EXPECT_TRUE(had_its_turn);
+}
+
 /// Each wait for it that does not end at once ends at the next look.
 class SoonDone final : public runtime::Waitable {
 public:

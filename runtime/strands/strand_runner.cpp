@@ -15,9 +15,6 @@ namespace {
 
 namespace context = boost::context;
 
-/// After so many switches in a row the worker looks for other work and messages: some microseconds.
-constexpr std::uint32_t switches_max = 256;
-
 /// What receiving for a strand counts as, so that the loop has its turn after 16 waits.
 constexpr std::uint32_t receive_switches = 16;
 
@@ -188,6 +185,9 @@ context::fiber StrandRunner::life(StrandStack& stack, context::fiber&& back) {
 
 // --- switches
 
+// Invariant: between two looks for other work the worker switches to strands `switches_max` times at most. A
+// run counts on where the last one ended, because messages and other workers may make a strand ready after
+// each. If few are left, the worker looks elsewhere before the next run, which therefore begins again.
 bool StrandRunner::run(Slot* head) {
     Strand* const first = next_ready();
     if (!first) return false;
@@ -213,7 +213,8 @@ bool StrandRunner::run(Slot* head) {
         const Base base(*this);
         base_notes_ = current_ ? &current_->stack_->notes : nullptr;
         head_ = head;
-        switches_left_ = switches_max;
+        if (switches_left_ < receive_switches) switches_left_ = switches_max;
+        --switches_left_;
         go(*first);
         if (switches_left_ < receive_switches) worker_.strands_had_their_turn();
     }

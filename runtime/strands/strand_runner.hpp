@@ -47,6 +47,9 @@ public:
     bool run(Slot* head);
     bool any_ready() const { return !own_.empty() || arrived_.load(std::memory_order_seq_cst) != 0; }
 
+    /// No strand was ready, so the worker looks for other work now.
+    void looks_elsewhere() { switches_left_ = switches_max; }
+
     /// Lets thieves have what is ready here, except `kept` strands.
     void publish(std::uint32_t kept) {
         if (own_.size() > kept) [[unlikely]]
@@ -97,6 +100,9 @@ public:
     void unwind();
 
 private:
+    /// After so many switches in a row the worker looks for other work and messages: some microseconds.
+    static constexpr std::uint32_t switches_max = 256;
+
     void publish_some(std::uint32_t kept);
     void offer_all();
     std::uint32_t show_all_but(std::uint32_t kept);
@@ -124,10 +130,10 @@ private:
     Worker& worker_;
     Strands& strands_;
     StrandList own_;
-    std::uint32_t switches_left_ = 0;  ///< until the worker's loop has a turn
-    bool receives_ = false;            ///< for a strand that waits
-    std::uint32_t looks_;              ///< at what a strand waits for, before it leaves its stack
-    bool turn_ = false;                ///< of the lists that others write to
+    std::uint32_t switches_left_ = switches_max;  ///< until the worker looks for other work
+    bool receives_ = false;                       ///< for a strand that waits
+    std::uint32_t looks_;                         ///< at what a strand waits for, before it leaves its stack
+    bool turn_ = false;                           ///< of the lists that others write to
     Strand* current_ = nullptr;
     Slot* head_ = nullptr;              ///< above which strands fork
     boost::context::fiber base_;        ///< the worker's stack, or of the strand that waits as a task does

@@ -98,7 +98,10 @@ bool Strands::waits_for(const Worker& worker) const {
 bool Strands::run(Worker& worker, Slot* head) {
     StrandRunner& own = worker.strands();
     const bool steals = !own.any_ready();
-    if (steals && !(worker.steals_within_node() && any_stealable())) return false;
+    if (steals && !(worker.steals_within_node() && any_stealable())) {
+        own.looks_elsewhere();
+        return false;
+    }
     worker.show_active();
     if (steals) {
         worker.charge(worker.costs->steal_attempt);
@@ -114,6 +117,8 @@ bool Strands::run(Worker& worker, Slot* head) {
         worker.begin_strands(steals);
         worker.run_apart([&] { ran = own.run(head); });
         worker.end_strands();
+    } else {
+        own.looks_elsewhere();
     }
     worker.show_passive();
     return ran;
