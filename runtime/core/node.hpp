@@ -204,12 +204,15 @@ public:
     void end_run(Context& caller, Outbox& outbox);
     /// The same on this node, when node 0 says so.
     void end_here(Context& caller, Outbox& outbox);
-    /// In a run that ended so: returns when the calling worker's stack may be unwound.
+    /// On a node that unwinds what waits: returns when the calling worker's stack may be unwound.
     void settle(Worker& worker);
     void settled();
     /// The calling worker begins nothing more.
     void count_ended(Worker& worker);
     bool ended_early() const { return ended_early_.load(std::memory_order_seq_cst); }
+    /// Tasks that wait are unwound: the program has ended the run, or it was over before this node could
+    /// join. At any other end of a node no task waits.
+    bool unwinds() const { return ended_early() || (members_ && members_->turned_away()); }
     /// Throws Error if something is left that should have run: an error of the scheduler's.
     void expect_nothing_left() const;
     void end(Outbox& outbox);

@@ -60,7 +60,7 @@ private:
     const Waitable& awaited_;
 };
 
-/// Unwinds a task that waits in a run that its program has ended (Node::end_run).
+/// Unwinds a task that waits where the run has ended meanwhile (Node::unwinds).
 struct RunEnded {};
 
 ThiefView thief_view(const Node& node, CoreId core) {
@@ -363,7 +363,7 @@ bool Worker::wait_idly(Waitable& waitable) {
     while (!waiter.woken()) {
         poll();
         if (waiter.woken()) break;
-        comes = !(node_.ended_early() && waitable.withdraw(waiter));
+        comes = !(node_.unwinds() && waitable.withdraw(waiter));
         if (!comes) break;
         const Time begin = backend->now(*this);
         backend->park(*this, never);
@@ -374,7 +374,7 @@ bool Worker::wait_idly(Waitable& waitable) {
     return comes;
 }
 
-/// The program may have ended the run while tasks wait, or a task has failed and another has caught its
+/// The run may have ended while tasks wait (Node::unwinds), or a task has failed and another has caught its
 /// error.
 void Worker::expect_run_goes_on() {
     if (failure_) [[unlikely]]
@@ -441,7 +441,7 @@ void Worker::run_to_end() {
     end_task();
     node_.end_activity(*this);
     while (!node_.stopping() && !failure_) run_something(base(), nullptr);
-    if (node_.ended_early()) node_.count_ended(*this);
+    if (node_.unwinds()) node_.count_ended(*this);
 }
 
 void Worker::run() {

@@ -238,7 +238,7 @@ public:
         if (!failure_) failure_ = failure;
     }
 
-    /// Of a run that ends early: this worker begins nothing any more. True if it has said so before.
+    /// This worker begins nothing any more (Node::unwinds). True if it has said so before.
     bool note_end() { return std::exchange(ended_, true); }
 
     Deque& deque() { return deque_; }
