@@ -1,5 +1,5 @@
 // Tests what waits on nodes that join or leave: it is unwound, or ends the run with an error that names it.
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <algorithm>
 #include <atomic>
@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "model/fork_join.hpp"
 #include "runtime/comm/outbox.hpp"
 #include "runtime/core/node.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
@@ -18,6 +19,7 @@ namespace {
 
 using runtime::Strand;
 using runtime::Worker;
+using ::testing::HasSubstr;
 
 class NeverDone final : public runtime::Event {
 public:
@@ -61,6 +63,61 @@ TEST(MembersWaiting, ATaskOfANodeThatIsTurnedAwayIsUnwound) {
             EXPECT_EQ(alive, 0);
         }
     }
+}
+
+std::atomic<NeverDone*> never_done{nullptr};
+std::atomic<bool> waits_elsewhere{false};
+
+/// Waits for ever on a node that has stolen it.
+struct WaitsWhereStolen {
+    static std::uint64_t run(model::Strand strand, std::uint32_t home) {
+        if (strand.worker().id.node == home) return 0;
+        waits_elsewhere = true;
+        strand.worker().wait(strand.worker().base(), *never_done);
+        return 1;
+    }
+};
+
+struct EmptyTask {
+    static std::uint64_t run(model::Strand /*strand*/, std::uint32_t value) { return value; }
+};
+
+// A strand waits from the beginning, so that all nodes of that time are told to look for a deadlock. The last
+// node would end the run after a hundred seconds.
+TEST(MembersWaiting, ADeadlockWithANodeThatJoinedAfterALongWaitIsNamed) {
+    inprocess::Options options;
+    options.nodes = 4;
+    options.at_start = 2;
+    options.member_events = {{std::chrono::seconds(1), 2, true}, {std::chrono::seconds(100), 3, true}};
+    runtime::Schedule schedule;
+    schedule.stealing.back_off_max = std::chrono::milliseconds(1);
+    NeverDone event;
+    never_done = &event;
+    waits_elsewhere = false;
+    inprocess::InprocessBackend backend(options);
+    const std::string error = testing_strands::error_of([&] {
+        run_on(backend, schedule, [&](Worker& worker) {
+            if (worker.id.node == 0) {
+                Strand::start(worker, [&](Strand& self) { self.wait(event); }, {"a master"});
+                Strand::start(worker, [](Strand& self) {
+                    runtime::sleep_until(self, std::chrono::milliseconds(1500));
+                });
+            }
+            if (worker.id.node == 3) worker.node().end_run(worker, worker.outbox());
+            if (worker.id.node != 2) return;
+            model::Strand strand(worker);
+            strand.fork<WaitsWhereStolen>(2U);
+            while (!waits_elsewhere) {
+                strand.fork<EmptyTask>(1U);
+                (void)strand.join<EmptyTask>();
+            }
+            (void)strand.join<WaitsWhereStolen>();
+        });
+    });
+    EXPECT_THAT(error, HasSubstr("deadlock: 3 strands and tasks wait"));
+    EXPECT_THAT(error, HasSubstr("on node 0 a master waits for what never comes"));
+    EXPECT_THAT(error, HasSubstr("on node 2 a task on worker 0 waits for "));
+    EXPECT_LT(backend.elapsed(), std::chrono::milliseconds(2500));
 }
 
 }  // namespace

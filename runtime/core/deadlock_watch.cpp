@@ -36,14 +36,18 @@ const Handler lines_handler("deadlock.lines", Handler::Kind::control,
                                 node.deadlock_watch().add_lines(from, lines);
                             });
 
-const Handler question_handler("deadlock.question", Handler::Kind::control,
-                               [](Node& node, NodeId from, auto) {
-                                   const std::vector<std::string> lines = node.deadlock_watch().lines();
-                                   Writer answer;
-                                   answer.put(static_cast<std::uint32_t>(lines.size()));
-                                   for (const std::string& line : lines) answer.put_text(line);
-                                   node.receiver_outbox().post(from, lines_handler, answer.bytes());
-                               });
+const Handler question_handler(
+    "deadlock.question", Handler::Kind::control,
+    [](Node& node, NodeId from, auto) {
+        // A node that has left meanwhile has nothing that waits: node 0 answers for it.
+        if (from == node.id()) return node.deadlock_watch().add_lines(from, {});
+        const std::vector<std::string> lines = node.deadlock_watch().lines();
+        Writer answer;
+        answer.put(static_cast<std::uint32_t>(lines.size()));
+        for (const std::string& line : lines) answer.put_text(line);
+        node.receiver_outbox().post(from, lines_handler, answer.bytes());
+    },
+    Handler::IfGone::here);
 
 }  // namespace
 
@@ -83,6 +87,13 @@ void DeadlockWatch::on_suspicion(Outbox& outbox) {
     on_watch(outbox.context());
 }
 
+// Invariant: every member is told. A suspicion is noted before the members are listed, and a new member is
+// listed before it is looked whether there was one. So one of the two tells it. It keeps what comes before
+// the welcome (Members::holds).
+void DeadlockWatch::follow(Outbox& outbox, NodeId node) {
+    if (told_.load(std::memory_order_seq_cst)) outbox.post(node, watch_handler, {});
+}
+
 /// Workers that sleep without a deadline sleep with one from now on.
 void DeadlockWatch::on_watch(Context& caller) {
     told_.store(true, std::memory_order_seq_cst);
@@ -103,11 +114,13 @@ std::vector<std::string> DeadlockWatch::lines() const {
 
 void DeadlockWatch::name_waiters(Outbox& outbox) {
     waiters_ = node_.termination().waiters();
-    answers_missing_ = 1;
-    node_.for_others([&](NodeId) { ++answers_missing_; });
+    // Nodes may join and leave while they are asked.
+    std::vector<NodeId> others;
+    node_.for_others([&](NodeId other) { others.push_back(other); });
+    answers_missing_ = static_cast<NodeId>(others.size() + 1);
     // Before any node is asked: from then on the answers are the handlers', which add theirs.
     add_lines(0, lines());
-    node_.for_others([&](NodeId other) { outbox.post(other, question_handler, {}); });
+    for (const NodeId other : others) outbox.post(other, question_handler, {});
     outbox.flush();
 }
 

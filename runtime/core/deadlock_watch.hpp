@@ -48,6 +48,9 @@ public:
             quiet_.store(false, std::memory_order_seq_cst);
     }
 
+    /// By node 0: `node` has joined, and looks too if the others were told to.
+    void follow(Outbox& outbox, NodeId node);
+
     /// Tasks that wait on their workers' stacks, for something else than a join.
     std::atomic<std::uint32_t>& tasks() { return tasks_; }
 

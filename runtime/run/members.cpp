@@ -227,6 +227,7 @@ void Members::next_change(Outbox& outbox) {
     welcome.put(epoch);
     for (const NodeId node : before->nodes) welcome.put(node);
     outbox.post(asked.node, welcome_handler, welcome.bytes());
+    node_.deadlock_watch().follow(outbox, asked.node);
     follow_change(outbox, Change::join);
     node_.program().joined(node_, asked.node);
 }
