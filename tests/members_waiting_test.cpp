@@ -120,5 +120,45 @@ TEST(MembersWaiting, ADeadlockWithANodeThatJoinedAfterALongWaitIsNamed) {
     EXPECT_LT(backend.elapsed(), std::chrono::milliseconds(2500));
 }
 
+const runtime::Handler start_late_handler("members_waiting_test.start_late", runtime::Handler::Kind::work,
+                                          [](runtime::Node& node, NodeId /*from*/, auto /*message*/) {
+                                              Strand::start(node, node.receiver(),
+                                                            [](Strand& self) { self.wait(*never_done); },
+                                                            {"a late one"});
+                                          });
+
+// Node 1 is asked to leave at 3 us, and a message comes that was sent shortly after that. The run would end
+// after ten seconds.
+TEST(MembersWaiting, AStrandThatALateMessageStartedOnALeaverIsNamedIfItWaits) {
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        SCOPED_TRACE(seed);
+        inprocess::Options options;
+        options.nodes = 2;
+        options.at_start = 2;
+        options.seed = seed;
+        options.faults = {.delay_max = 100, .reorders = true};
+        options.member_events = {{std::chrono::microseconds(3), 1, false}};
+        runtime::Schedule schedule;
+        schedule.seed = seed;
+        schedule.stealing.victim = "none";
+        NeverDone event;
+        never_done = &event;
+        inprocess::InprocessBackend backend(options);
+        const std::string error = testing_strands::error_of([&] {
+            run_on(backend, schedule, [&](Worker& worker) {
+                if (worker.id.node != 0) return;
+                Strand::start(worker, [seed](Strand& self) {
+                    runtime::sleep_until(self, std::chrono::nanoseconds(3000 + 10 * seed));
+                    self.worker().outbox().post(1, start_late_handler, {});
+                    runtime::sleep_until(self, std::chrono::seconds(10));
+                    self.worker().node().end_run(self.worker(), self.worker().outbox());
+                });
+            });
+        });
+        EXPECT_THAT(error, HasSubstr("node 1 cannot leave: "));
+        EXPECT_THAT(error, HasSubstr("a late one waits for what never comes since "));
+    }
+}
+
 }  // namespace
 }  // namespace heddle

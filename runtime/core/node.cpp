@@ -211,9 +211,18 @@ void Node::activity_paused(Worker& worker) {
     look_for_end(worker.outbox());
 }
 
+/// No work, request, timer or call of this node will change anything.
+bool Node::is_still() const {
+    return passive() && !steals_.asks() && sources_.due() == never &&
+           outside_.load(std::memory_order_seq_cst) == 0;
+}
+
 bool Node::has_nothing_to_do() const {
-    return passive() && !steals_.asks() && deadlock_watch_.waiters() == 0 && !expects_work() &&
-           sources_.due() == never && outside_.load(std::memory_order_seq_cst) == 0;
+    return is_still() && deadlock_watch_.waiters() == 0 && !expects_work();
+}
+
+bool Node::needs_message() const {
+    return is_still() && deadlock_watch_.waiters() != 0;
 }
 
 bool Node::is_kept() const {

@@ -104,6 +104,8 @@ public:
     bool hands_on() const { return members_ && members_->hands_on(); }
     /// Whether this node has no work, and waits for nothing.
     bool has_nothing_to_do() const;
+    /// Whether strands or tasks wait, and nothing on this node will end that: only a message could.
+    bool needs_message() const;
     /// Whether it has something that other nodes could ask for, so that it must stay.
     bool is_kept() const;
     /// This node's workers end, the others go on.
@@ -230,6 +232,7 @@ public:
 
 private:
     bool passive() const;
+    bool is_still() const;
     bool expects_work() const;
     void expect_well_formed(NodeId from, std::span<const std::byte> message) const;
     void handle(NodeId from, std::span<const std::byte> message, Body body);

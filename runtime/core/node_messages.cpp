@@ -121,13 +121,13 @@ void Node::handle(NodeId from, std::span<const std::byte> message, Body body) {
     // Count messages after their effects, and before a wave asks: a node that has counted a message as
     // received shows the work that it made.
     std::uint64_t received = 0;
+    std::uint64_t active = 0;
     bool counted = false;
     while (!message.empty()) {
         RecordHeader header;
         std::memcpy(&header, message.data(), sizeof header);
         const Handler& handler = *handlers_[header.handler()];
-        if (members_ && from != id_ && !handler.carries()) [[unlikely]]
-            members_->count_received(from);
+        if (!handler.carries()) ++active;
         if (handler.makes_work()) {
             ++received;
             counted = true;
@@ -140,6 +140,9 @@ void Node::handle(NodeId from, std::span<const std::byte> message, Body body) {
     }
     if (received != 0) termination_.received(received);
     body_.reset();
+    // Likewise: a leaver that has all messages has all that they brought.
+    if (members_ && from != id_) [[unlikely]]
+        members_->count_received(from, active);
     // If a worker is active, it looks when it becomes passive.
     if (counted && active_.empty()) look_for_end(receiver_outbox_);
     if (members_ && from != id_) [[unlikely]]

@@ -2,6 +2,7 @@
 #include "runtime/run/members.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
@@ -335,7 +336,11 @@ void Members::look(Outbox& outbox) {
             stage_.store(Stage::asking, std::memory_order_seq_cst);
             asks = node_.has_nothing_to_do();
             if (!asks) stage_.store(Stage::giving, std::memory_order_seq_cst);
-        } else if (stage == Stage::going && has_all() && node_.has_nothing_to_do()) {
+        } else if (stage == Stage::going && has_all()) {
+            // Invariant: no message comes any more, and node 0 begins no wave until this node has left. So
+            // what waits here for another node is found here, or not at all.
+            if (node_.needs_message()) refuse_to_wait();
+            if (!node_.has_nothing_to_do()) return;
             if (node_.is_kept()) refuse_to_keep();
             departs = true;
             membership_.ended = outbox.context().backend->now(outbox.context());
@@ -352,6 +357,14 @@ void Members::refuse_to_keep() const {
                             "nodes know by their node, such as an endpoint or a team",
                             id_),
                 "let it leave when no other node starts threads there; see platform.events");
+}
+
+void Members::refuse_to_wait() const {
+    throw Error(
+        fmt::format("node {} cannot leave: a message that came while it left has begun what waits, and "
+                    "no other message comes: {}",
+                    id_, fmt::join(node_.deadlock_watch().lines(), "; ")),
+        "let it leave when no other node starts threads there; see platform.events");
 }
 
 void Members::on_go(Outbox& outbox, Epoch epoch) {

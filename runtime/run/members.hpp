@@ -105,8 +105,11 @@ public:
         Body body;
     };
     std::optional<Held> take_held();
-    void count_received(NodeId from) { received_[from].fetch_add(1, std::memory_order_seq_cst); }
-    /// After the messages that were counted have had their effects.
+    /// After they have had their effects.
+    void count_received(NodeId from, std::uint64_t messages) {
+        received_[from].fetch_add(messages, std::memory_order_seq_cst);
+    }
+    /// After messages were counted.
     void received(Outbox& outbox);
 
     // --- handlers
@@ -156,6 +159,7 @@ private:
     bool has_acknowledgments(NodeId of, std::uint64_t sent) const;
     bool has_all() const;
     [[noreturn]] void refuse_to_keep() const;
+    [[noreturn]] void refuse_to_wait() const;
     void finish_leaver(Outbox& outbox);
     LastWords last_words_to(NodeId node);
 
