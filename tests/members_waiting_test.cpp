@@ -160,5 +160,47 @@ TEST(MembersWaiting, AStrandThatALateMessageStartedOnALeaverIsNamedIfItWaits) {
     }
 }
 
+/// Once node 1 has left, node 0 gives it a task, which it awaits itself.
+class GivesToALeaver final : public runtime::Program {
+public:
+    void begin(Worker& worker) override {
+        if (worker.id.node != 0) return;
+        Strand::start(worker, [this](Strand& self) {
+            testing_strands::wait_until(self, [this] { return left_; });
+            Worker& own = self.worker();
+            model::Strand strand(own, self.head());
+            own.deque().ask();
+            strand.fork<EmptyTask>(7U);
+            given_ = own.node().steals().give_all(own.outbox(), 1);
+            result_ = strand.join<EmptyTask>();
+        });
+    }
+    void left(runtime::Node& /*node*/, NodeId /*other*/) override { left_ = true; }
+    runtime::Answer answer() const override {
+        if (!left_) return {};
+        EXPECT_EQ(given_, 1);
+        EXPECT_EQ(result_, 7);
+        return {};
+    }
+
+private:
+    bool left_ = false;
+    std::uint32_t given_ = 0;
+    std::uint64_t result_ = 0;
+};
+
+TEST(MembersWaiting, TasksForANodeThatHasLeftComeBackAndAreNotStolen) {
+    inprocess::Options options;
+    options.nodes = 2;
+    options.at_start = 2;
+    options.member_events = {{std::chrono::microseconds(1), 1, false}};
+    inprocess::InprocessBackend backend(options);
+    const auto make = [](NodeId) { return std::make_unique<GivesToALeaver>(); };
+    const runtime::RunResult result = runtime::Execution(backend, {}, make).run();
+    EXPECT_EQ(result.members.size(), 1);
+    EXPECT_TRUE(result.steals.empty());
+    EXPECT_EQ(result.total.steals_between_nodes, 0);
+}
+
 }  // namespace
 }  // namespace heddle

@@ -162,6 +162,8 @@ void StealService::on_request(NodeId thief, Request request) {
     Outbox& outbox = node_.receiver_outbox();
     // The victim has left.
     if (thief == node_.id()) return request.lifeline ? void() : refuse(outbox, {thief, request.core});
+    // A leaver's lifeline, which its `close` has overtaken: nothing may be sent there (Members).
+    if (node_.members() && !node_.members()->list()->contains(thief)) return;
     node_.receiver().charge(node_.receiver().costs->steal_attempt);
     if (give(outbox, thief, request.core) != 0) return;
     // A far thief loses two long latencies if it must ask again, and no worker of it waits meanwhile.
@@ -265,7 +267,8 @@ void StealService::on_tokens(NodeId victim, std::span<const std::byte> message) 
         }
     }
     if (!reader.done() || !in_body.done()) throw MalformedMessage("its tasks cannot be read");
-    note_loot(victim, count);
+    // Those for a node that has left come back. They were stolen from no other node.
+    if (victim != node_.id()) note_loot(victim, count);
     if (core != no_worker) note_granted(victim);
     std::uint32_t to_wake = count;
     answered(core);
