@@ -202,5 +202,16 @@ TEST(MembersWaiting, TasksForANodeThatHasLeftComeBackAndAreNotStolen) {
     EXPECT_EQ(result.total.steals_between_nodes, 0);
 }
 
+TEST(MembersWaiting, ANodeBeyondTheCapacityIsNotAskedToLeave) {
+    inprocess::Options options;
+    options.nodes = 2;
+    options.at_start = 2;
+    inprocess::InprocessBackend backend(options);
+    const std::string error = testing_strands::error_of([&] {
+        run_on(backend, {}, [](Worker& worker) { runtime::ask_to_leave(worker.outbox(), 100'000'000); });
+    });
+    EXPECT_THAT(error, HasSubstr("node 100000000 is asked to leave, and there are 2 nodes"));
+}
+
 }  // namespace
 }  // namespace heddle

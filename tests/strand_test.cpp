@@ -287,6 +287,17 @@ TEST_P(Strands, AreUnwoundIfTheRunFails) {
     EXPECT_EQ(alive, 0);
 }
 
+TEST_P(Strands, PinnedToAWorkerThatIsNotThereAreRefused) {
+    bool ran = false;
+    const std::string error = error_of([&] {
+        run(1, failing_cores(), [&](Worker& worker) {
+            Strand::start(worker, [&](Strand&) { ran = true; }, {"a far one", 2});
+        });
+    });
+    EXPECT_THAT(error, HasSubstr("a far one is pinned to worker 2 of node 0, and there are "));
+    EXPECT_FALSE(ran);
+}
+
 TEST_P(Strands, ManyWaitAtOnce) {
     constexpr int strands = 2000;
     std::vector<std::unique_ptr<Event>> events;

@@ -468,6 +468,10 @@ void start_nodes(Outbox& outbox, NodeId count) {
 }
 
 void ask_to_leave(Outbox& outbox, NodeId node) {
+    const NodeId nodes = outbox.context().backend->topology().nodes;
+    if (node >= nodes)
+        throw Error(fmt::format("node {} is asked to leave, and there are {} nodes", node, nodes),
+                    "nodes are numbered from 0");
     outbox.post(node, leave_handler, {});
 }
 

@@ -58,6 +58,7 @@ public:
 private:
     void put(Context& caller, Strand& strand);
     CoreId some_worker();
+    [[noreturn, gnu::cold]] void refuse_worker(const Strand::Options& options) const;
 
     Node& node_;
     StrandStacks stacks_;

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "base/error.hpp"
 #include "base/units.hpp"
 #include "runtime/core/node.hpp"
 #include "runtime/core/worker.hpp"
@@ -45,6 +46,8 @@ void Strand::start(Worker& worker, Body body, Options options) {
 Strands::Strands(Node& node) : node_(node), stacks_(node.schedule().strand_stack_bytes) {}
 
 void Strands::start(Context& caller, Strand::Body body, Strand::Options options) {
+    if (options.pinned_to != Strand::any_worker && options.pinned_to >= node_.cores()) [[unlikely]]
+        refuse_worker(options);
     caller.charge(caller.costs->strand);
     if (!waiting_.known()) {
         node_.note_strands();
@@ -84,6 +87,12 @@ void Strands::put(Context& caller, Strand& strand) {
     } else if (!pinned && worker.steals_within_node()) {
         node_.wake_one(caller);
     }
+}
+
+void Strands::refuse_worker(const Strand::Options& options) const {
+    throw Error(fmt::format("{} is pinned to worker {} of node {}, and there are {} workers", options.name,
+                            options.pinned_to, node_.id(), node_.cores()),
+                "workers are numbered from 0");
 }
 
 /// For a strand that no worker has run yet: each in turn.
