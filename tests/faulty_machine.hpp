@@ -18,6 +18,17 @@ struct FaultyMachine {
     runtime::Schedule schedule;
 };
 
+/// What nodes send unasked or together, how much they ask for, and how long their tasks fork on.
+inline void draw_traffic(FaultyMachine& drawn, Random random) {
+    drawn.options.receives = random.below(2) == 0;
+    runtime::Schedule& schedule = drawn.schedule;
+    schedule.balancing.policy = static_cast<runtime::Balancing::Policy>(random.below(3));
+    schedule.balancing.threshold = static_cast<std::uint32_t>(1 + random.below(4));
+    schedule.stealing.requests = static_cast<std::uint32_t>(1 + random.below(4));
+    if (random.below(3) == 0) schedule.aggregate_bytes = 64;
+    if (random.below(3) == 0) schedule.fork_window = 1 + random.below(4);
+}
+
 inline FaultyMachine draw_machine(std::uint64_t seed) {
     Random random = Random(seed).split(7);
     FaultyMachine drawn;
@@ -45,6 +56,7 @@ inline FaultyMachine draw_machine(std::uint64_t seed) {
     if (random.below(3) == 0) schedule.start = runtime::Start::tree;
     schedule.pruning.policy = static_cast<runtime::Pruning::Policy>(random.below(3));
     schedule.pruning.threshold = static_cast<std::uint32_t>(1 + random.below(4));
+    draw_traffic(drawn, random.split(2));
     return drawn;
 }
 
