@@ -37,28 +37,30 @@ public:
     std::vector<FaultedPage> begin(const runtime::Strand* strand, const FaultedPage& fault, Time now) {
         Run& run = runs_[strand];
         if (now - run.ended > at_once) run = {};
-        const auto same = std::ranges::find(run.faults, fault.page, &FaultedPage::page);
-        if (same == run.faults.end()) {
-            if (run.faults.size() == most) run.faults.erase(run.faults.begin());
-            run.faults.push_back(fault);
-            run.returns = 0;
+        const auto same = std::ranges::find(run.pages, fault.page, &Seen::page);
+        if (same == run.pages.end()) {
+            if (run.pages.size() == most) run.pages.erase(run.pages.begin());
+            run.pages.push_back({fault, ++run.faults, 1});
             return {};
         }
-        FaultedPage strongest = fault;
-        strongest.wanted = std::max(same->wanted, fault.wanted);
+        const Seen before = *same;
+        same->offset = fault.offset;
+        same->wanted = std::max(before.wanted, fault.wanted);
         // Twice the same: it is written after it was read, or left before the instruction ran. That needs no
         // second page.
-        if (same + 1 == run.faults.end()) {
-            *same = strongest;
-            return {};
-        }
-        const bool same_instruction = same->offset == fault.offset;
-        run.faults.erase(run.faults.begin(), same + 1);
-        run.faults.push_back(fault);
+        if (same + 1 == run.pages.end()) return {};
+        same->number = ++run.faults;
+        ++same->times;
+        std::rotate(same, same + 1, run.pages.end());
         // An instruction that has not run never will. A loop goes on as it is, until each page came back.
-        if (++run.returns <= run.faults.size() && !same_instruction) return {};
-        std::vector<FaultedPage> together = run.faults;
-        together.back() = strongest;
+        const bool same_instruction = before.offset == fault.offset;
+        const bool in_loop = run.pages.back().times > 2;
+        std::vector<FaultedPage> together;
+        for (const Seen& each : run.pages)
+            if ((same_instruction && each.number > before.number) ||
+                (in_loop && each.times > 1 && run.faults - each.number < recent))
+                together.push_back(each);
+        if (together.size() < 2) together.clear();
         return together;
     }
     /// The page of the last fault has come, and the instruction runs again.
@@ -70,10 +72,18 @@ private:
     /// Two operands, each at the end of a page; or as many arrays of a loop.
     static constexpr std::size_t most = 4;
 
+    /// Faults, among which a loop uses each of its pages: some of them several times. A page that it has left
+    /// behind comes no more.
+    static constexpr std::uint64_t recent = 2 * most;
+
+    struct Seen : FaultedPage {
+        std::uint64_t number = 0;  ///< of its latest fault
+        std::uint64_t times = 0;   ///< that it came after another page
+    };
     struct Run {
         Time ended{};
-        std::vector<FaultedPage> faults;  ///< the latest last
-        std::size_t returns = 0;          ///< faults in a row for pages that had come before
+        std::uint64_t faults = 0;
+        std::vector<Seen> pages;  ///< the latest last
     };
     std::unordered_map<const runtime::Strand*, Run> runs_;
 };
