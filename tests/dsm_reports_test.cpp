@@ -67,6 +67,51 @@ TEST_P(PageReports, NameNoPageThatNodesOnlyRead) {
     }
 }
 
+/// The writer passes a barrier before the home does, and sends what it has changed to the home at once.
+TEST_P(PageReports, NameNoPageThatIsReadAndWrittenInTurn) {
+    for (const dsm::ProtocolKind& kind : dsm::protocols()) {
+        runtime::SharedPages settings;
+        settings.protocol = kind.name;
+        settings.placement = runtime::SharedPages::Placement::cyclic;
+        const auto result = run(
+            3, 1,
+            [](Strand& self, SharedMemory& memory) {
+                // The home of its last page is the node that uses none.
+                const auto bytes = memory.allocate<std::byte>("bytes", 3 * memory.page_bytes());
+                memory.seal(self);
+                const NodeId node = memory.node().id();
+                for (int interval = 0; interval < 60; ++interval) {
+                    if (node == 0 && interval % 2 == 0) {
+                        const auto checkout = memory.touch(self, {writing(bytes, bytes.count - 1, 1)});
+                        memory.at(bytes)[bytes.count - 1] = std::byte(interval);
+                    }
+                    if (node == 1 && interval % 2 == 1) {
+                        const auto checkout = memory.touch(self, {reading(bytes, bytes.count - 1, 1)});
+                        EXPECT_EQ(memory.at(bytes)[bytes.count - 1], std::byte(interval - 1));
+                    }
+                    memory.barrier(self);
+                }
+            },
+            settings);
+        EXPECT_TRUE(result.sharing.pages.empty()) << kind.name;
+    }
+}
+
+TEST(PageUse, IsNotedBetweenTheBarriersWhereItWas) {
+    for (const std::uint32_t last : {7U, 0x7fffffffU}) {
+        dsm::Home home;
+        const std::uint32_t next = last + 1;
+        home.note_use(2, true, last);
+        for (int time = 0; time < 2; ++time) {
+            home.note_use(0, true, next);
+            home.note_use(1, false, next);
+            home.note_use(2, true, last);  // too late
+        }
+        EXPECT_EQ(home.shared_intervals, 1U);
+        EXPECT_THAT(home.sharers, testing::ElementsAre(0, 1));
+    }
+}
+
 /// A page that its home has never accessed has no copy there.
 TEST_P(PageReports, CountAnInvalidationOnlyOfAPageThatWasAccessed) {
     for (const dsm::ProtocolKind& kind : dsm::protocols()) {

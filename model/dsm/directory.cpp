@@ -14,7 +14,9 @@ void Home::note_use(NodeId node, bool writes, std::uint32_t epoch) {
         const auto place = std::lower_bound(nodes.begin(), nodes.end(), one);
         if (place == nodes.end() || *place != one) nodes.insert(place, one);
     };
-    if (interval != epoch) {
+    const auto later = static_cast<std::int32_t>(epoch - interval);  // the numbers may wrap around
+    if (later < 0) return;
+    if (later > 0) {
         interval = epoch;
         users.clear();
         written = shared = false;

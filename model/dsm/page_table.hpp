@@ -125,6 +125,8 @@ struct Home {
     std::uint64_t shared_intervals = 0;
     std::vector<NodeId> sharers;  ///< in these, ascending
 
+    /// `epoch`: the node's own, because nodes pass a barrier one after the other. What is noted too late,
+    /// when the next interval has begun, does not count.
     void note_use(NodeId node, bool writes, std::uint32_t epoch);
 };
 

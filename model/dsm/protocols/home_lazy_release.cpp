@@ -142,7 +142,7 @@ public:
 
 private:
     enum class Kind : std::uint8_t {
-        diffs,    ///< to the home: what a node has changed
+        diffs,    ///< to the home: between which barriers, and what a node has changed
         notices,  ///< to a node with copies: drop them at the next barrier
         applied,  ///< to the node that has changed something: so many nodes were noticed
         noticed,  ///< the same: one of these knows
@@ -185,7 +185,10 @@ private:
             const auto contents = pages_.contents(id);
             charges.diffed_bytes += contents.size();
             Bytes& diffs = out.diffs[pages_.arrays().home(id)];
-            if (diffs.empty()) append(diffs, Kind::diffs);
+            if (diffs.empty()) {
+                append(diffs, Kind::diffs);
+                append(diffs, epoch());
+            }
             const std::size_t before = diffs.size();
             append_diff(diffs, id, {page.twin.get(), contents.size()}, contents);
             pages_.count_moved(0, diffs.size() - before);
@@ -213,6 +216,8 @@ private:
         Context& receiver = pages_.node().receiver();
         std::map<NodeId, std::vector<PageId>> notices;
         Charges charges;
+        const auto written_in = reader.get<std::uint32_t>();
+        reader.check();
         while (!reader.done()) {
             const auto id = reader.get<PageId>();
             reader.check();
@@ -222,7 +227,8 @@ private:
             const SpinLock::Guard guard(page.lock);
             charges.diffed_bytes += apply_diff(reader, pages_.contents(id));
             Home& home = home_of(page);
-            home.note_use(from, true, epoch());
+            // This node may not know yet that the barrier before has ended.
+            home.note_use(from, true, written_in);
             auto& copies = home.copies;
             const bool has_copy = std::binary_search(copies.begin(), copies.end(), from);
             for (const NodeId copy : copies)
