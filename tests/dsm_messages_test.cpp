@@ -91,7 +91,6 @@ std::vector<Malformed> malformed() {
          "it is no request for a page"},
         {"dsm.request", changed(request, [](auto& r) { r.access = Access::none; }), "it is no request"},
         {"dsm.request", changed(request, [](auto& r) { r.wanted = Access{9}; }), "it is no request"},
-        {"dsm.request", changed(request, [](auto& r) { r.wanted = Access::none; }), "it is no request"},
         {"dsm.demand", bytes_with('x'), "it is too short"},
         {"dsm.demand", changed(demand, [](auto& d) { d.page = 4; }), "page 4 of a shared memory of 4 pages"},
         {"dsm.demand", changed(demand, [](auto& d) { d.requester = 3; }), "it names a node that is none"},

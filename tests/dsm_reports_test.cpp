@@ -97,15 +97,44 @@ TEST_P(PageReports, NameNoPageThatIsReadAndWrittenInTurn) {
     }
 }
 
+/// Each page has one node that writes it. `shift`: from its home to that node.
+TEST_P(PageReports, NameNoPageThatOtherNodesOnlyPrefetch) {
+    for (const dsm::ProtocolKind& kind : dsm::protocols()) {
+        for (const NodeId shift : {1U, 2U}) {
+            runtime::SharedPages settings;
+            settings.protocol = kind.name;
+            settings.placement = runtime::SharedPages::Placement::cyclic;
+            settings.prefetch = 1;
+            const auto result = run(
+                3, 1,
+                [shift](Strand& self, SharedMemory& memory) {
+                    const std::uint64_t page_bytes = memory.page_bytes();
+                    const auto bytes = memory.allocate<std::byte>("bytes", 6 * page_bytes);
+                    memory.seal(self);
+                    for (int interval = 1; interval <= 3; ++interval) {
+                        for (std::uint64_t page = 0; page < 6; ++page) {
+                            if ((page + shift) % 3 != memory.node().id()) continue;
+                            const auto checkout = memory.touch(self, {writing(bytes, page * page_bytes, 1)});
+                            memory.at(bytes)[page * page_bytes] = std::byte(interval);
+                        }
+                        memory.barrier(self);
+                    }
+                },
+                settings);
+            EXPECT_TRUE(result.sharing.pages.empty()) << kind.name << ", shift " << shift;
+        }
+    }
+}
+
 TEST(PageUse, IsNotedBetweenTheBarriersWhereItWas) {
     for (const std::uint32_t last : {7U, 0x7fffffffU}) {
         dsm::Home home;
         const std::uint32_t next = last + 1;
-        home.note_use(2, true, last);
+        home.note_use(2, runtime::Access::write, last);
         for (int time = 0; time < 2; ++time) {
-            home.note_use(0, true, next);
-            home.note_use(1, false, next);
-            home.note_use(2, true, last);  // too late
+            home.note_use(0, runtime::Access::write, next);
+            home.note_use(1, runtime::Access::read, next);
+            home.note_use(2, runtime::Access::write, last);  // too late
         }
         EXPECT_EQ(home.shared_intervals, 1U);
         EXPECT_THAT(home.sharers, testing::ElementsAre(0, 1));

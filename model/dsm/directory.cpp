@@ -9,7 +9,8 @@
 
 namespace heddle::dsm {
 
-void Home::note_use(NodeId node, bool writes, std::uint32_t epoch) {
+void Home::note_use(NodeId node, Access access, std::uint32_t epoch) {
+    if (access == Access::none) return;
     const auto insert = [](std::vector<NodeId>& nodes, NodeId one) {
         const auto place = std::lower_bound(nodes.begin(), nodes.end(), one);
         if (place == nodes.end() || *place != one) nodes.insert(place, one);
@@ -22,7 +23,7 @@ void Home::note_use(NodeId node, bool writes, std::uint32_t epoch) {
         written = shared = false;
     }
     insert(users, node);
-    written |= writes;
+    written |= access == Access::write;
     if (users.size() < 2 || !written) return;
     if (!std::exchange(shared, true)) ++shared_intervals;
     for (const NodeId user : users) insert(sharers, user);
@@ -43,7 +44,7 @@ Home& DirectoryProtocol::home_of(PageId id, Page& page) {
 
 // Handlers change a home from the first request to the end of the last one, and a fault of its own node only
 // between: `requested` says which, under the page's lock.
-bool DirectoryProtocol::grant_here(PageId id, Page& page, Access wanted, Charges& charges) {
+bool DirectoryProtocol::grant_here(PageId id, Page& page, Access access, Access wanted, Charges& charges) {
     const NodeId self = pages_.node().id();
     if (pages_.arrays().home(id) != self) return false;
     Home& home = home_of(id, page);
@@ -51,10 +52,10 @@ bool DirectoryProtocol::grant_here(PageId id, Page& page, Access wanted, Charges
     if (home.requested || (home.owner != Home::none && is_other(home.owner)) ||
         std::ranges::any_of(home.copies, is_other))
         return false;
-    home.note_use(self, wanted == Access::write, epoch());
+    home.note_use(self, wanted, epoch());
     home.owner = self;
     home.copies = {self};
-    pages_.set_access(id, page, alone(wanted), charges);
+    pages_.set_access(id, page, alone(access), charges);
     return true;
 }
 
@@ -65,7 +66,7 @@ void DirectoryProtocol::on_request(const Request& request) {
         home_of(request.page, page).requested = true;
     }
     Home& home = *page.home;
-    home.note_use(request.from, request.wanted == Access::write, request.epoch);
+    home.note_use(request.from, request.wanted, request.epoch);
     home.queue.push_back(request);
     begin_next(home);
 }

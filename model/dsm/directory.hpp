@@ -13,7 +13,7 @@ public:
     using Protocol::Protocol;
 
     /// At its home, while no other node has the page or wants it.
-    bool grant_here(PageId id, Page& page, Access wanted, Charges& charges) final;
+    bool grant_here(PageId id, Page& page, Access access, Access wanted, Charges& charges) final;
     void on_request(const Request& request) final;
     void on_done(PageId id) final;
     void arrived(runtime::Context& caller, PageId page) final;

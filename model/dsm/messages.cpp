@@ -67,7 +67,7 @@ const Handler request_handler("dsm.request", Handler::Kind::work, [](Node& node,
     Pages& pages = pages_of(node);
     const auto request = value_in<Request>(message);
     expect_home(pages, request.page);
-    if (request.from != from || !permits_something(request.access) || !permits_something(request.wanted))
+    if (request.from != from || !permits_something(request.access) || !is_access(request.wanted))
         throw MalformedMessage("it is no request for a page");
     pages.protocol().on_request(request);
 });

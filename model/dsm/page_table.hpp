@@ -26,8 +26,9 @@ struct Request {
     PageId page = 0;
     NodeId from = 0;
     Access access = Access::none;
-    Access wanted = Access::none;  ///< by the program: the protocol may ask for more, or for less
-    std::uint32_t epoch = 0;       ///< of the requester
+    /// By the program: the protocol may ask for more, or for less. Nothing: the page is only prefetched.
+    Access wanted = Access::none;
+    std::uint32_t epoch = 0;  ///< of the requester
 };
 
 /// What the home of a page asks of a node that has it.
@@ -125,9 +126,10 @@ struct Home {
     std::uint64_t shared_intervals = 0;
     std::vector<NodeId> sharers;  ///< in these, ascending
 
-    /// `epoch`: the node's own, because nodes pass a barrier one after the other. What is noted too late,
-    /// when the next interval has begun, does not count.
-    void note_use(NodeId node, bool writes, std::uint32_t epoch);
+    /// `access`: of the program; nothing for a page that is only prefetched, which is no use. `epoch`: the
+    /// node's own, because nodes pass a barrier one after the other. What is noted too late, when the next
+    /// interval has begun, does not count.
+    void note_use(NodeId node, Access access, std::uint32_t epoch);
 };
 
 /// One page on one node. Under the lock, except `home`.
@@ -137,7 +139,8 @@ struct Page {
     Access asked = Access::none;  ///< by the request that is under way
     bool used = false;            ///< it may be accessed, or might before
     bool listed = false;          ///< in the list of pages with deferred demands
-    bool dirty = false;           ///< written since the last release (home_lazy_release)
+    bool dirty = false;           ///< may be written since the last release (home_lazy_release)
+    bool prefetched = false;      ///< dirty since it was prefetched, and perhaps not written
     std::int32_t acks_missing = 0;
     std::uint32_t pins = 0;          ///< checkouts
     std::uint32_t strand_holds = 0;  ///< strands that were woken and have not come back yet

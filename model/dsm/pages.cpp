@@ -76,7 +76,7 @@ void Pages::acquire(Faulter& faulter, PageId id, Access wanted, Keep keep) {
             if (here && faulter.in_place && !held) view_->set_access(id * group_, group_, page.access);
             const bool gives_way = here && !held && faulter.gives_way && wanted_by_others(page) &&
                                    occupied(id, page) && !node().ended_early();
-            here = !gives_way && (here || protocol_->grant_here(id, page, wanted, charges));
+            here = !gives_way && (here || protocol_->grant_here(id, page, wanted, wanted, charges));
             // In a run that its program has ended no page comes any more, and no value matters.
             if (!here && node().ended_early()) [[unlikely]] {
                 set_access(id, page, Access::write, charges);
@@ -209,14 +209,15 @@ bool PageWait::withdraw(runtime::Waiter& /*waiter*/) {
     return false;
 }
 
-bool Pages::ask(Worker& worker, PageId id, Access wanted) {
+bool Pages::ask(Worker& worker, PageId id, Access access, Access wanted) {
     Page& page = at(id);
     Charges charges;
     Access ask = Access::none;
     {
         const SpinLock::Guard guard(page.lock);
-        if (page.access >= wanted || page.asked != Access::none) return false;
-        if (!protocol_->grant_here(id, page, wanted, charges)) ask = page.asked = protocol_->asks_for(wanted);
+        if (page.access >= access || page.asked != Access::none) return false;
+        if (!protocol_->grant_here(id, page, access, wanted, charges))
+            ask = page.asked = protocol_->asks_for(access);
     }
     charge(worker, charges);
     if (ask == Access::none) return false;
@@ -224,12 +225,12 @@ bool Pages::ask(Worker& worker, PageId id, Access wanted) {
     return true;
 }
 
-void Pages::prefetch_after(Worker& worker, PageId id, Access wanted) {
+void Pages::prefetch_after(Worker& worker, PageId id, Access access) {
     if (prefetch_ == 0) return;
     const Array* const array = arrays().of_page(id);
     if (!array) return;
     const PageId end = std::min(array->first_page + array->pages, id + 1 + prefetch_);
-    for (PageId next = id + 1; next < end; ++next) ask(worker, next, wanted);
+    for (PageId next = id + 1; next < end; ++next) ask(worker, next, access, Access::none);
 }
 
 // --- checkouts

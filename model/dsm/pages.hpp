@@ -62,10 +62,11 @@ public:
     bool pin_held(runtime::Worker& worker, PageId id, Access wanted);
     void unhold(runtime::Worker& worker, PageId id);
     void unpin(runtime::Worker& worker, PageId id);
-    /// Asks for the page if it may not be accessed so, and does not wait. Returns whether a request was sent.
-    bool ask(runtime::Worker& worker, PageId id, Access wanted);
+    /// Asks for the page if it may not be accessed so, and does not wait. `wanted`: as in a Request. Returns
+    /// whether a request was sent.
+    bool ask(runtime::Worker& worker, PageId id, Access access, Access wanted);
     /// Asks for the pages after one that was asked for.
-    void prefetch_after(runtime::Worker& worker, PageId id, Access wanted);
+    void prefetch_after(runtime::Worker& worker, PageId id, Access access);
     void count_fault(runtime::Worker& worker, PageId id, Access wanted);
     /// Pins what the ranges touch without a lock, if it may be accessed so. Null: it may not, or that takes
     /// locks, or a range is outside the memory.

@@ -39,8 +39,9 @@ public:
     /// What a fault asks for, if the program wants to do this.
     virtual Access asks_for(Access wanted) const { return wanted; }
 
-    /// Gives access without a message, if it may. Under the page's lock.
-    virtual bool grant_here(PageId /*id*/, Page& /*page*/, Access /*wanted*/, Charges& /*charges*/) {
+    /// Gives access without a message, if it may. `wanted`: as in a Request. Under the page's lock.
+    virtual bool grant_here(PageId /*id*/, Page& /*page*/, Access /*access*/, Access /*wanted*/,
+                            Charges& /*charges*/) {
         return false;
     }
 

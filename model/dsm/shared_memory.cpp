@@ -183,7 +183,7 @@ void SharedMemory::wait_for(Checkout& checkout, std::span<const Range> ranges) {
         for (const Need& need : needs) {
             if (!by_hardware() && pages.lacks(need.page, need.access))
                 pages.count_fault(*faulter.worker, need.page, need.access);
-            if (pages.ask(*faulter.worker, need.page, need.access)) asked.push_back(need);
+            if (pages.ask(*faulter.worker, need.page, need.access, need.access)) asked.push_back(need);
         }
         // What is touched is asked for first, with its own access.
         for (const Need& need : asked) pages.prefetch_after(*faulter.worker, need.page, need.access);

@@ -36,18 +36,19 @@ public:
 
     Access asks_for(Access /*wanted*/) const override { return Access::read; }
 
-    bool grant_here(PageId id, Page& page, Access wanted, Charges& charges) override {
+    bool grant_here(PageId id, Page& page, Access access, Access wanted, Charges& charges) override {
         if (is_home(id)) {
-            pages_.set_access(id, page, wanted, charges);
+            pages_.set_access(id, page, access, charges);
         } else {
-            if (wanted != Access::write || page.access != Access::read) return false;
+            if (access != Access::write || page.access != Access::read) return false;
             const auto contents = pages_.contents(id);
             page.twin = std::make_unique<std::byte[]>(contents.size());
             std::memcpy(page.twin.get(), contents.data(), contents.size());
             charges.diffed_bytes += contents.size();
             pages_.set_access(id, page, Access::write, charges);
         }
-        if (wanted == Access::write && !std::exchange(page.dirty, true)) {
+        if (access == Access::write && !std::exchange(page.dirty, true)) {
+            page.prefetched = wanted == Access::none;
             const SpinLock::Guard guard(lock_);
             dirty_.push_back(id);
         }
@@ -59,7 +60,7 @@ public:
             Page& page = pages_.at(request.page);
             const SpinLock::Guard guard(page.lock);
             Home& home = home_of(page);
-            home.note_use(request.from, false, request.epoch);
+            home.note_use(request.from, std::min(request.wanted, Access::read), request.epoch);
             auto& copies = home.copies;
             const auto place = std::lower_bound(copies.begin(), copies.end(), request.from);
             if (place == copies.end() || *place != request.from) copies.insert(place, request.from);
@@ -179,7 +180,8 @@ private:
                 return;
             }
             const auto copies = std::exchange(home_of(page).copies, {});
-            home_of(page).note_use(pages_.node().id(), true, epoch());
+            home_of(page).note_use(pages_.node().id(), page.prefetched ? Access::none : Access::write,
+                                   epoch());
             for (const NodeId copy : copies) out.notices[copy].push_back(id);
         } else {
             const auto contents = pages_.contents(id);
@@ -225,10 +227,12 @@ private:
                 throw MalformedMessage("it changes a page whose home is another node");
             Page& page = pages_.at(id);
             const SpinLock::Guard guard(page.lock);
-            charges.diffed_bytes += apply_diff(reader, pages_.contents(id));
+            const std::size_t changed = apply_diff(reader, pages_.contents(id));
+            charges.diffed_bytes += changed;
             Home& home = home_of(page);
-            // This node may not know yet that the barrier before has ended.
-            home.note_use(from, true, written_in);
+            // This node may not know yet that the barrier before has ended. A page without changes may have
+            // been prefetched.
+            home.note_use(from, changed == 0 ? Access::none : Access::write, written_in);
             auto& copies = home.copies;
             const bool has_copy = std::binary_search(copies.begin(), copies.end(), from);
             for (const NodeId copy : copies)
