@@ -8,6 +8,7 @@
 #include <numeric>
 #include <set>
 
+#include "model/earth/earth_node.hpp"
 #include "tests/earth_testing.hpp"
 
 namespace heddle {
@@ -441,6 +442,12 @@ TEST(EarthModel, CheckedRunsFindReferencesToThreadsThatHaveTerminated) {
             error_of({2, 1, 1, "random", true}, [=](Em em) { em.invoke<Gone>(0, user); }),
             testing::HasSubstr("a reference into a frame of gone is used after its thread has terminated"));
     }
+}
+
+/// A program may start a thread for each of several things, of which there are none.
+TEST(EarthModel, ASlotThatAwaitsNoSignalsIsDoneAtOnce) {
+    EXPECT_TRUE(model::earth::AwaitedSlot(0).done());
+    EXPECT_FALSE(model::earth::AwaitedSlot(1).done());
 }
 
 }  // namespace

@@ -72,13 +72,16 @@ private:
 /// A worker of `node` calls `code` as EARTH's main: it may start threads. `caller`: any context of the node.
 void start(runtime::Node& node, runtime::Context& caller, std::function<void(Em)> code);
 
-/// A sync slot that tasks and strands of its node can wait for: done once `signals` signals have come.
+/// A sync slot that tasks and strands of its node can wait for: done once `signals` signals have come. For
+/// none it is done at once.
 class AwaitedSlot final : public runtime::SyncSlot, public runtime::Event {
 public:
     explicit AwaitedSlot(std::uint32_t signals)
         : SyncSlot(signals, 0, [](runtime::SyncSlot& slot, runtime::Node& node, runtime::Context& caller) {
               static_cast<AwaitedSlot&>(slot).complete(node, caller);
-          }) {}
+          }) {
+        if (signals == 0) set_done();
+    }
     std::string what() const override { return "signals of EARTH's threads"; }
 };
 

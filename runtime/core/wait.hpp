@@ -112,6 +112,9 @@ public:
     void reset() { state_.store(nothing, std::memory_order_relaxed); }
 
 protected:
+    /// Before its first use: it has happened already.
+    void set_done() { state_.store(is_done, std::memory_order_relaxed); }
+
     /// Before its first use: one thread alone waits for it and completes it. So no other one comes between a
     /// look at its state and a change.
     void set_one_thread(bool one_thread) { one_thread_ = one_thread; }
