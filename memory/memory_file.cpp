@@ -59,6 +59,7 @@ int open_file() {
 class Parts {
 public:
     std::uint64_t take(std::size_t bytes) {
+        open_file();  // if that fails, no part must be in use
         const std::uint64_t page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
         std::uint64_t state = state_.load(std::memory_order_relaxed);
         do {

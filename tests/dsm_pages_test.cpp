@@ -331,6 +331,42 @@ TEST_F(WrongUse, AllocatingAfterTheSeal) {
                 testing::HasSubstr("the array late is allocated after the shared memory was sealed"));
 }
 
+TEST(ArrayPlaces, BeyondTheMemoryAreRefused) {
+    constexpr std::uint64_t most = std::uint64_t{1} << 46;
+    const auto error_of_second = [](std::uint64_t count, std::uint64_t align) -> std::string {
+        dsm::Arrays arrays(4096, 1, runtime::SharedPages::Placement::block);
+        arrays.add("first", 1, 1, 1, {});
+        try {
+            arrays.add("second", count, 1, 1, {.align_bytes = align});
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "no error";
+    };
+    const auto no_room = testing::HasSubstr("64 TiB together at most");
+    EXPECT_EQ(error_of_second(most / 2, most / 2), "no error");
+    EXPECT_THAT(error_of_second(most / 2 + 1, most / 2), no_room);
+    EXPECT_THAT(error_of_second(1, most), no_room);
+    EXPECT_THAT(error_of_second(1, std::uint64_t{1} << 63), no_room);
+    EXPECT_THAT(error_of_second(~std::uint64_t{0}, 1), no_room);
+    EXPECT_EQ(error_of_second(most - 1, 1), "no error");
+}
+
+#ifdef HEDDLE_SIM
+TEST_F(WrongUse, WhereNodesMayJoin) {
+    Platform platform;
+    platform.nodes_at_start = 1;
+    try {
+        run_mains(sim_world_of("sim", platform), 2, 1, {},
+                  [](Strand& self, SharedMemory& memory) { memory.seal(self); });
+        ADD_FAILURE() << "it was not refused";
+    } catch (const Error& error) {
+        EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("shared memory need the same nodes"),
+                                                 testing::HasSubstr("and the events of members")));
+    }
+}
+#endif
+
 TEST_F(WrongUse, DifferentArraysOnNodes) {
     EXPECT_THAT(error_of([](Strand& self, SharedMemory& memory) {
                     memory.allocate<int>("a", 10 + self.worker().id.node);

@@ -32,18 +32,19 @@ std::uint64_t Arrays::add(std::string name, std::uint64_t count, std::uint64_t e
     if (closed_)
         throw Error(fmt::format("the array {} is allocated after the shared memory was sealed", name),
                     "allocate all arrays before `seal`");
-    if (count == 0 || count > bytes_max / element_bytes || end_ + count * element_bytes > bytes_max)
-        throw Error(
-            fmt::format("the array {} would have {} elements of {} bytes", name, count, element_bytes),
-            "let arrays have one element at least, and 64 TiB together at most");
     const std::uint64_t align = layout.align_bytes == 0 ? page_bytes_ : layout.align_bytes;
     if (!std::has_single_bit(align) && align != page_bytes_)
         throw Error(fmt::format("the array {} would be aligned to {} bytes", name, align),
                     "align to a power of two, or to 0: then it begins on a page of its own");
-    const bool apart = end_ != 0 && layout.align_bytes == 0 && count * element_bytes >= large_bytes;
+    const bool apart = end_ != 0 && layout.align_bytes == 0 && count > (large_bytes - 1) / element_bytes;
+    const std::uint64_t offset = round_up(end_ + (apart ? page_bytes_ : 0), std::max(align, element_align));
+    if (count == 0 || offset > bytes_max || count > (bytes_max - offset) / element_bytes)
+        throw Error(fmt::format("the array {} would have {} elements of {} bytes, aligned to {} bytes", name,
+                                count, element_bytes, align),
+                    "let arrays have one element at least, and 64 TiB together at most");
     Array array;
     array.name = std::move(name);
-    array.offset = round_up(end_ + (apart ? page_bytes_ : 0), std::max(align, element_align));
+    array.offset = offset;
     array.count = count;
     array.element_bytes = element_bytes;
     array.row = layout.row == 0 ? count : layout.row;

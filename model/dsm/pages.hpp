@@ -69,7 +69,7 @@ public:
     void prefetch_after(runtime::Worker& worker, PageId id, Access access);
     void count_fault(runtime::Worker& worker, PageId id, Access wanted);
     /// Pins what the ranges touch without a lock, if it may be accessed so. Null: it may not, or that takes
-    /// locks, or a range is outside the memory.
+    /// locks, or a range is outside the memory, or all are empty.
     Checkouts::Slot* check_out(runtime::Worker& worker, std::span<const Range> ranges);
     void end_checkout(runtime::Worker& worker, Checkouts::Slot& slot, bool waits = false);
     bool has_checkouts() const;

@@ -39,9 +39,7 @@ SharedMemory::~SharedMemory() = default;
 
 void SharedMemory::seal(const Caller& caller) {
     if (sealed()) throw Error("the shared memory is sealed twice", "call `seal` once on each node");
-    if (node_.topology().at_start)
-        throw Error("nodes may join and leave, and the program uses shared memory",
-                    "let all nodes take part from the beginning: leave out platform.nodes_at_start");
+    node_.expect_same_nodes("programs with shared memory need");
     const SharedPages& settings = node_.schedule().memory;
     if (settings.page_bytes == 0 || settings.page_bytes % 4096 != 0 || settings.group == 0)
         throw Error(fmt::format("shared memory has pages of {} bytes in groups of {}", settings.page_bytes,

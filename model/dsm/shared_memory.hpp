@@ -155,7 +155,8 @@ public:
         return touch(caller, std::span(ranges.begin(), ranges.size()));
     }
 
-    /// The same, if all of that is here, no other node waits for it, and accesses are checked. Else nothing.
+    /// The same, if all of that is here, no other node waits for it, and accesses are checked. Else nothing,
+    /// as for ranges without bytes.
     std::optional<Checkout> touch_at_once(const runtime::Caller& caller, std::span<const Range> ranges);
 
     /// Called once on each node when its strands and tasks have come to a point: returns when all nodes have.
