@@ -177,6 +177,13 @@ TEST(MemoryNeed, OfSharedArraysCountsTheNodesOfTheProcessAndTheCheck) {
     }
     // So many points are compared with no sequential program.
     EXPECT_EQ(error_on("jacobi", {{"n", "4000"}, {"sweeps", "1000"}}, 1), "no error");
+    // It may converge early, and is compared then. Each sweep multiplies by 1 - 3.1e-7, so the first one
+    // changes a point by 3.1e-7. With 0.9 of that as tolerance it takes some 3e5 sweeps.
+    for (const auto& [tolerance, compared] : {std::pair("1e-3", true), std::pair("2.8e-7", false)}) {
+        const auto error =
+            error_on("jacobi", {{"n", "4000"}, {"sweeps", "1000000"}, {"tolerance", tolerance}}, 1);
+        EXPECT_EQ(error != "no error", compared) << error;
+    }
     EXPECT_THAT(error_on("nas_is", {{"class", "A"}}, {}), HasSubstr("64 tables of counts"));
     EXPECT_EQ(error_on("nas_is", {{"class", "A"}}, 1), "no error");
 }

@@ -28,6 +28,11 @@ inline double decay(std::int64_t n, double sweeps) {
     return std::pow(std::cos(std::numbers::pi / static_cast<double>(n - 1)), sweeps);
 }
 
+/// The largest change of a point in a sweep: 1, 2, ... `highest`: the largest of `sines(n)`.
+inline double change_of(std::int64_t n, double highest, double sweep) {
+    return highest * highest * (decay(n, sweep - 1) - decay(n, sweep));
+}
+
 /// Points times sweeps up to which the sequential program takes some seconds.
 inline bool is_small(std::int64_t n, std::int64_t sweeps) {
     return static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(sweeps) <= 1e9;

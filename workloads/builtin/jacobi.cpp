@@ -199,12 +199,8 @@ public:
         }
         // The change is that of two grids, each of which may deviate. One sweep less must not have been
         // enough.
-        const auto waves = sines(settings_.n);
-        const double highest = *std::ranges::max_element(waves);
-        const auto change_of = [&](double sweep) {
-            return highest * highest *
-                   (jacobi::decay(settings_.n, sweep - 1) - jacobi::decay(settings_.n, sweep));
-        };
+        const double highest = std::ranges::max(sines(settings_.n));
+        const auto change_of = [&](double sweep) { return jacobi::change_of(settings_.n, highest, sweep); };
         if (!(std::fabs(value("largest_change") - change_of(made)) <= 2 * allowed) ||
             (made > 1 && change_of(made - 1) < settings_.tolerance - 2 * allowed))
             return {Verdict::Kind::wrong,
@@ -230,11 +226,27 @@ public:
 protected:
     /// Both grids; of a small run the sequential program has as many.
     MemoryTaken memory(const WorkerGrid& /*grid*/) const override {
-        const bool compared = jacobi::is_small(settings_.n, settings_.sweeps);
+        const bool compared = jacobi::is_small(settings_.n, sweeps_to_come());
         return memory_of({.shared = 2, .checked = compared ? 2.0 : 0}, stated_);
     }
 
 private:
+    /// At least so many. The change of a sweep falls, so the first one below the tolerance is found by
+    /// halving.
+    std::int64_t sweeps_to_come() const {
+        const double highest = std::ranges::max(sines(settings_.n));
+        std::int64_t least = 1, most = settings_.sweeps;
+        while (least < most) {
+            const std::int64_t middle = least + (most - least) / 2;
+            if (jacobi::change_of(settings_.n, highest, static_cast<double>(middle)) < settings_.tolerance) {
+                most = middle;
+            } else {
+                least = middle + 1;
+            }
+        }
+        return std::max<std::int64_t>(1, least - 1);  // where rounding decides, one less may be enough
+    }
+
     Settings stated_;
     JacobiSettings settings_;
 };
