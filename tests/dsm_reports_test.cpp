@@ -97,6 +97,34 @@ TEST_P(PageReports, NameNoPageThatIsReadAndWrittenInTurn) {
     }
 }
 
+/// Alone on its worker it hides nothing, whatever messages take from the worker meanwhile.
+TEST_P(PageReports, CountNoWaitAsHiddenWhereOneStrandRuns) {
+    for (const runtime::Trigger trigger : triggers()) {
+        runtime::SharedPages settings;
+        settings.trigger = trigger;
+        const auto result = run(
+            2, 1,
+            [](Strand& self, SharedMemory& memory) {
+                const auto word = memory.allocate<std::uint64_t>("word", 1);
+                memory.seal(self);
+                for (int round = 0; round < 20; ++round) {
+                    {
+                        const auto checkout = memory.touch(self, {writing(word, 0, 1)});
+                        ++*memory.at(word);
+                    }
+                    memory.barrier(self);
+                }
+            },
+            settings);
+        std::uint64_t fetches = 0;
+        for (const runtime::ArraySharing& array : result.sharing.arrays) {
+            fetches += array.counts.fetches;
+            EXPECT_EQ(array.counts.hidden, Time::zero()) << "on node " << array.node;
+        }
+        EXPECT_GE(fetches, 20U);
+    }
+}
+
 /// Each page has one node that writes it. `shift`: from its home to that node.
 TEST_P(PageReports, NameNoPageThatOtherNodesOnlyPrefetch) {
     for (const dsm::ProtocolKind& kind : dsm::protocols()) {

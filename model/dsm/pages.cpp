@@ -157,6 +157,8 @@ bool Pages::wait_for(Faulter& faulter, PageId id, PageWait& wait) {
     const Time begin = before.backend->now(before);
     // Until it ends, a worker's busy time is what it has slept, with a minus.
     const Time slept = -before.busy();
+    const auto turns = [&] { return before.strands().turns() + before.tasks(); };
+    const std::uint64_t turns_begin = turns();
     if (!faulter.strand) {
         const bool held = park(before, wait);
         const Time waited = before.backend->now(before) - begin;
@@ -170,7 +172,9 @@ bool Pages::wait_for(Faulter& faulter, PageId id, PageWait& wait) {
     }
     faulter.worker = &faulter.strand->worker();
     const Time waited = faulter.worker->backend->now(*faulter.worker) - begin;
-    count_wait(id, waited, faulter.worker == &before ? -before.busy() - slept : waited);
+    // What the worker does for messages, and its search for work, hide nothing. One turn is the strand's own.
+    const bool hides = faulter.worker == &before && turns() - turns_begin > 1;
+    count_wait(id, waited, hides ? -before.busy() - slept : waited);
     return true;
 }
 

@@ -295,6 +295,7 @@ struct Worker::OpenWait {
     ~OpenWait() {
         if (worker.long_wait_.waitable.load(std::memory_order_relaxed)) [[unlikely]]
             worker.long_wait_.waitable.store(nullptr, std::memory_order_seq_cst);
+        worker.strands_->count_turn();
     }
 
     Worker& worker;

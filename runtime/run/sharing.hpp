@@ -23,7 +23,7 @@ struct ArraySharing {
         std::uint64_t invalidations = 0;
         std::uint64_t bytes = 0;  ///< of what came
         Time waited{};            ///< summed over what waited for pages
-        Time hidden{};            ///< of this, while the worker ran something else
+        Time hidden{};            ///< of this, while the worker was awake for something else too
     } counts;
 };
 

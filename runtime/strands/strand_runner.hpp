@@ -71,6 +71,10 @@ public:
     Slot* head() const { return head_; }
     /// The strand that runs now. Null: the worker's own loop does, or what it runs.
     Strand* current() const { return current_; }
+    /// How often this worker has begun or gone on with a strand, or gone on with a task that waited. If a
+    /// strand waits and only it goes on, that is once, or not at all if it has not left its stack.
+    std::uint64_t turns() const { return turns_; }
+    void count_turn() { ++turns_; }
 
     /// A strand has become ready. By the owner.
     void put_own(Strand& strand);
@@ -130,6 +134,7 @@ private:
     Worker& worker_;
     Strands& strands_;
     StrandList own_;
+    std::uint64_t turns_ = 0;
     std::uint32_t switches_left_ = switches_max;  ///< until the worker looks for other work
     bool receives_ = false;                       ///< for a strand that waits
     std::uint32_t looks_;                         ///< at what a strand waits for, before it leaves its stack

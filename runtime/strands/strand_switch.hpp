@@ -28,6 +28,7 @@ namespace heddle::runtime {
     }
     strand.runner_ = this;
     current_ = &strand;
+    count_turn();
     return true;
 }
 
