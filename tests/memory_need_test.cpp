@@ -99,15 +99,17 @@ TEST(MemoryNeed, OfWorkloadsIsRefusedBeforeItIsTaken) {
 
 /// What `prepare` says on 64 nodes.
 std::string error_on(const std::string& workload, const std::map<std::string, std::string>& stated,
-                     std::optional<NodeId> nodes_here) {
+                     std::optional<NodeId> nodes_here, std::uint32_t group = 1) {
     const auto& kind = workloads::find(workload);
     Settings settings(kind.settings);
     for (const auto& [key, value] : stated) settings.set(key, value);
     ClusterView cluster;
     cluster.grid.nodes = 64;
     cluster.nodes_here = nodes_here;
+    runtime::Schedule schedule;
+    schedule.memory.group = group;
     try {
-        kind.make(settings)->prepare(cluster, {});
+        kind.make(settings)->prepare(cluster, schedule);
     } catch (const Error& error) {
         return error.what();
     }
@@ -168,7 +170,7 @@ TEST(MemoryNeed, OfMessagesUnderWayCountsTheNodesOfTheProcess) {
 // Each node has a part of them. Node 0 gathers what it checks, and nothing where kernels are skipped.
 TEST(MemoryNeed, OfSharedArraysCountsTheNodesOfTheProcessAndTheCheck) {
     const Machine small(100e6);
-    for (const char* const name : {"jacobi", "matmul", "filament_lu"}) {
+    for (const char* const name : {"jacobi", "filament_lu"}) {
         const auto refused = HasSubstr("lower workload.n");
         EXPECT_THAT(error_on(name, {{"n", "4000"}, {"kernels", "skip"}}, {}), refused) << name;
         EXPECT_EQ(error_on(name, {{"n", "4000"}, {"kernels", "skip"}}, 1), "no error") << name;
@@ -186,6 +188,30 @@ TEST(MemoryNeed, OfSharedArraysCountsTheNodesOfTheProcessAndTheCheck) {
     }
     EXPECT_THAT(error_on("nas_is", {{"class", "A"}}, {}), HasSubstr("64 tables of counts"));
     EXPECT_EQ(error_on("nas_is", {{"class", "A"}}, 1), "no error");
+}
+
+// Each of the 64 nodes reads all of B, and node 0 writes all of A and B.
+TEST(MemoryNeed, OfAProductCountsAFactorOnEachNode) {
+    const Machine small(100e6);
+    EXPECT_THAT(error_on("matmul", {{"n", "500"}, {"kernels", "skip"}}, {}), HasSubstr("lower workload.n"));
+    EXPECT_EQ(error_on("matmul", {{"n", "400"}, {"kernels", "skip"}}, {}), "no error");
+    EXPECT_THAT(error_on("matmul", {{"n", "2500"}, {"kernels", "skip"}}, 1), HasSubstr("lower workload.n"));
+    EXPECT_EQ(error_on("matmul", {{"n", "2400"}, {"kernels", "skip"}}, 1), "no error");
+    EXPECT_THAT(error_on("matmul", {{"n", "1800"}}, 1), HasSubstr("lower workload.n"));
+    EXPECT_EQ(error_on("matmul", {{"n", "1700"}}, 1), "no error");
+}
+
+// 100 rows or 64 tables of counts, each in a group of 4 MiB.
+TEST(MemoryNeed, OfAlignedRowsThatMoveCountsWholeGroupsOfPages) {
+    const Machine small(100e6);
+    const std::map<std::string, std::string> packed{{"n", "100"}}, aligned{{"n", "100"}, {"rows", "aligned"}};
+    EXPECT_THAT(error_on("filament_lu", aligned, {}, 1024), HasSubstr("or schedule.memory.page or group"));
+    EXPECT_EQ(error_on("filament_lu", aligned, 1, 1024), "no error");
+    EXPECT_EQ(error_on("filament_lu", aligned, {}, 1), "no error");
+    EXPECT_EQ(error_on("filament_lu", packed, {}, 1024), "no error");
+    EXPECT_THAT(error_on("nas_is", {{"parts", "aligned"}}, {}, 1024), HasSubstr("64 tables of counts"));
+    EXPECT_EQ(error_on("nas_is", {{"parts", "aligned"}}, {}, 1), "no error");
+    EXPECT_EQ(error_on("nas_is", {{"parts", "packed"}}, {}, 1024), "no error");
 }
 
 TEST(MemoryNeed, OfAGridByDataflowCountsTheNodesOfTheProcess) {

@@ -34,6 +34,9 @@ struct SharedMatrix {
 /// What a run takes of memory at least, in bytes.
 struct MemoryTaken {
     double shared = 0;   ///< the arrays, of which each node has a part
+    double moved = 0;    ///< such arrays, of which each row comes to other nodes too
+    double each = 0;     ///< arrays that come to each node
+    double first = 0;    ///< what node 0 has of arrays besides its part
     double shown = 0;    ///< what node 0 gathers of them while they are there
     double checked = 0;  ///< that, and what the check makes, once the arrays are gone
     std::string what = {};
@@ -102,11 +105,19 @@ public:
 
 protected:
     /// Nothing if it is little, whatever the settings are.
-    virtual MemoryTaken memory(const WorkerGrid& /*grid*/) const { return {}; }
+    virtual MemoryTaken memory(const WorkerGrid& /*grid*/, const runtime::SharedPages& /*pages*/) const {
+        return {};
+    }
 
     /// Of square arrays of doubles of `n` rows, whose numbers `matrices` has in place of bytes. If kernels
     /// are skipped, nothing is shown and checked.
-    static MemoryTaken memory_of(MemoryTaken matrices, const Settings& settings);
+    static MemoryTaken memory_of(MemoryTaken matrices, const Settings& settings, const WorkerGrid& grid,
+                                 const runtime::SharedPages& pages);
+
+    /// Of a row that begins on a page of its own. `moves`: if there are several nodes, it comes to other ones
+    /// too. A group of pages comes as a whole, and takes its memory where it comes from, too.
+    static double aligned_bytes(double bytes, bool moves, const WorkerGrid& grid,
+                                const runtime::SharedPages& pages);
 };
 
 /// A program with the settings of all.

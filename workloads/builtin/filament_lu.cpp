@@ -286,10 +286,10 @@ public:
     }
 
 protected:
-    /// A. Node 0 gathers its factors, and the check has A, the factors, the sequential program's and, where
-    /// the library is there, LAPACK's besides.
-    MemoryTaken memory(const WorkerGrid& /*grid*/) const override {
-        return memory_of({.shared = 1, .shown = 1, .checked = 4}, settings_);
+    /// A, of which each row is a pivot's row that comes to other nodes. Node 0 gathers its factors, and the
+    /// check has A, the factors, the sequential program's and, where the library is there, LAPACK's besides.
+    MemoryTaken memory(const WorkerGrid& grid, const runtime::SharedPages& pages) const override {
+        return memory_of({.moved = 1, .shown = 1, .checked = 4}, settings_, grid, pages);
     }
 
 private:

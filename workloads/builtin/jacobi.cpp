@@ -225,9 +225,9 @@ public:
 
 protected:
     /// Both grids; of a small run the sequential program has as many.
-    MemoryTaken memory(const WorkerGrid& /*grid*/) const override {
+    MemoryTaken memory(const WorkerGrid& grid, const runtime::SharedPages& pages) const override {
         const bool compared = jacobi::is_small(settings_.n, sweeps_to_come());
-        return memory_of({.shared = 2, .checked = compared ? 2.0 : 0}, stated_);
+        return memory_of({.shared = 2, .checked = compared ? 2.0 : 0}, stated_, grid, pages);
     }
 
 private:

@@ -154,9 +154,16 @@ public:
     }
 
 protected:
-    /// A, B and C. Node 0 gathers C, and its check makes a copy of each.
-    MemoryTaken memory(const WorkerGrid& /*grid*/) const override {
-        return memory_of({.shared = 3, .shown = 1, .checked = 4}, settings_);
+    /// A, B and C. Each node with rows reads all of B. Node 0 writes all of A and B, and what moves away
+    /// keeps its memory there. It gathers C, and its check makes a copy of each.
+    MemoryTaken memory(const WorkerGrid& grid, const runtime::SharedPages& pages) const override {
+        const double nodes = grid.nodes;
+        return memory_of({.shared = 2,
+                          .each = std::min(1.0, static_cast<double>(n_) / nodes),
+                          .first = 1 - 1 / nodes,
+                          .shown = 1,
+                          .checked = 4},
+                         settings_, grid, pages);
     }
 
 private:

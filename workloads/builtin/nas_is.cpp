@@ -351,11 +351,12 @@ public:
 
 protected:
     /// Keys, sorted keys, and the counts of each part.
-    MemoryTaken memory(const WorkerGrid& grid) const override {
+    MemoryTaken memory(const WorkerGrid& grid, const runtime::SharedPages& pages) const override {
         const double parts = static_cast<double>(grid.workers()) * settings_.number("pools");
-        const double numbers =
-            2 * static_cast<double>(size_.keys()) + parts * static_cast<double>(size_.values());
-        return {.shared = sizeof(Number) * numbers,
+        const double counts = sizeof(Number) * static_cast<double>(size_.values());
+        const bool aligned = settings_.text("parts") == "aligned";
+        return {.shared = 2 * sizeof(Number) * static_cast<double>(size_.keys()),
+                .moved = parts * (aligned ? aligned_bytes(counts, true, grid, pages) : counts),
                 .what = fmt::format("the keys of class {} and {:.0f} tables of counts", size_.name, parts),
                 .reduce = "choose a smaller workload.class, or fewer nodes, cores or workload.pools",
                 .where = settings_.where("class")};
