@@ -107,6 +107,7 @@ TEST(SpmdRules, WhatIsNoRuleIsRefusedWithItsLine) {
     expect_refusal("scan:\n  - {bytes: [a, 4], algorithm: chain}\n", 2, "a");
     expect_refusal("scan: {algorithm: chain}\n", 1, "no list of rules");
     expect_refusal("scan: [\n", 2, "");
+    expect_refusal("scan: []\n---\nbroadcast: []\n", 3, "a second document");
     expect_refusal("- 1\n", 1, "no operation");
 }
 

@@ -6,6 +6,7 @@
 
 #include <set>
 #include <string_view>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/settings.hpp"
@@ -21,7 +22,7 @@ public:
     std::vector<Rule> read(const std::string& text) const {
         YAML::Node root;
         try {
-            root = YAML::Load(text);
+            root = document(text);
         } catch (const YAML::Exception& error) {
             throw Error(error.msg, advice, {file_, error.mark.line + 1});
         }
@@ -44,6 +45,15 @@ private:
         "8], "
         "algorithm: NAME}; ranges may be left out";
 
+    /// The one of the text; null if it has none.
+    YAML::Node document(const std::string& text) const {
+        const std::vector<YAML::Node> all = YAML::LoadAll(text);
+        if (all.size() > 1)
+            throw Error("a second document begins here",
+                        "rules are one document: remove the `---`, and state each operation once",
+                        at(all[1]));
+        return all.empty() ? YAML::Node() : all.front();
+    }
     Location at(const YAML::Node& node) const { return {file_, node.Mark().line + 1}; }
 
     std::string text_of(const YAML::Node& node) const {
