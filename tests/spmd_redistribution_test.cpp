@@ -317,6 +317,11 @@ TEST_P(SpmdRedistributionWorlds, CallsThatCannotBeAreRefused) {
                 HasSubstr("redistribute with an input and an output that overlap"));
     EXPECT_THAT(error([&](Spmd& self) { all_to_some(self, in, {9}, out, {10}); }),
                 HasSubstr("all_to_some at rank 0 with an array of 10 elements, whose counts are 9 together"));
+    EXPECT_THAT(error([&](Spmd& self) { all_to_some(self, in, {10}, std::span(out).first(2), {2}); }),
+                HasSubstr("all_to_some: rank 0 gives itself 10 elements, and takes 2"));
+    EXPECT_THAT(
+        error([&](Spmd& self) { all_to_some(self.start(), in, {10}, std::span(out).first(2), {2}).wait(); }),
+        HasSubstr("all_to_some: rank 0 gives itself 10 elements, and takes 2"));
     EXPECT_THAT(error([&](Spmd& self) {
                     all_gather_some(self, in, out, {5, 5});
                 }),
@@ -373,6 +378,33 @@ TEST_P(SpmdRedistributionWorlds, RanksThatGiveMoreThanIsTakenAreNamed) {
         },
         3);
     EXPECT_THAT(text, HasSubstr("all_to_some: rank 2 sends rank 0 2 elements, which expects 1"));
+}
+
+// No message carries a rank's own block, so no receiver compares it. The sums of the counts are right.
+TEST_P(SpmdRedistributionWorlds, ARankThatGivesItselfMoreThanItTakesIsNamed) {
+    SKIP_IF_A_FAILURE_ENDS_THE_PROCESS();
+    const std::string text = error(
+        [](Spmd& self) {
+            const std::vector<int> in(6);
+            std::vector<int> out(6);
+            std::vector<Index> give(3, 2);
+            if (self.node() == 1) give = {2, 3, 1};
+            all_to_some(self, in, give, out, {2, 2, 2});
+        },
+        3);
+    EXPECT_THAT(text, HasSubstr("all_to_some: rank 1 gives itself 3 elements, and takes 2"));
+}
+
+TEST_P(SpmdRedistributionWorlds, ABlockOfAnotherSizeThanItsCountIsNamed) {
+    SKIP_IF_A_FAILURE_ENDS_THE_PROCESS();
+    const std::string text = error(
+        [](Spmd& self) {
+            const std::vector<int> in(self.node() == 1 ? 3 : 2);
+            std::vector<int> out(6);
+            all_gather_some(self, in, out, {2, 2, 2});
+        },
+        3);
+    EXPECT_THAT(text, HasSubstr("all_gather_some at rank 1 with an input of 3 elements, whose count is 2"));
 }
 
 // The paper, section 4: 3 messages a process against 7, with 2 threads on each of 4 nodes.

@@ -113,6 +113,34 @@ TEST_P(SpmdWorlds, AnArrayIsReducedToOneValue) {
     });
 }
 
+// Three elements of each thread: those of all ranks are the numbers from 1 on.
+TEST_P(SpmdWorlds, ArraysOfThreadsThatAreRanksAreReducedToOneValue) {
+    run(3, 2,
+        [](Spmd& self) {
+            const std::uint64_t n = 3 * self.ranks(), first = 3 * self.rank() + 1;
+            const std::vector<std::uint64_t> mine{first, first + 1, first + 2};
+            EXPECT_EQ(self.all_reduce_array(std::plus<>(), mine), n * (n + 1) / 2);
+        },
+        {.ranks = flat});
+}
+
+TEST_P(SpmdWorlds, ARankMayGiveItsInputAgainAsTheArrayThatOnlyTheRootUses) {
+    run(3, 1, [](Spmd& self) {
+        std::vector<RankId> mine{self.rank()}, sum(1), all(self.ranks());
+        const bool at_root = self.rank() == 0;
+        self.reduce(std::plus<>(), mine, at_root ? sum : mine, 0);
+        self.gather(mine, at_root ? all : mine, 0);
+        EXPECT_EQ(mine, std::vector<RankId>{self.rank()});
+        if (at_root) {
+            EXPECT_EQ(sum[0], self.ranks() * (self.ranks() - 1) / 2);
+            for (RankId rank = 0; rank < self.ranks(); ++rank) EXPECT_EQ(all[rank], rank);
+        }
+        std::vector<RankId> got{99};
+        self.scatter(at_root ? all : got, got, 0);
+        EXPECT_EQ(got[0], self.rank());
+    });
+}
+
 TEST_P(SpmdWorlds, AlgorithmsAreChosenByCallOrByOption) {
     run(3, 1,
         [](Spmd& self) {

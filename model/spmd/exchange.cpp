@@ -2,9 +2,13 @@
 // exchanges of blocks.
 #include "model/spmd/exchange.hpp"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <numeric>
 #include <utility>
+
+#include "base/error.hpp"
 
 namespace heddle::spmd {
 
@@ -48,7 +52,12 @@ Blocks::Blocks(RankId rank, std::vector<Index> to_each, std::vector<Index> from_
     : Blocks(Kind::all_to_some, rank, std::move(to_each), std::move(from_each)) {}
 
 Blocks::Blocks(Kind kind, RankId rank, std::vector<Index> to_each, std::vector<Index> from_each)
-    : Exchange(kind), rank_(rank), to_each_(std::move(to_each)), from_each_(std::move(from_each)) {}
+    : Exchange(kind), rank_(rank), to_each_(std::move(to_each)), from_each_(std::move(from_each)) {
+    if (to_each_[rank] == from_each_[rank]) return;
+    throw Error(fmt::format("{}: rank {} gives itself {} elements, and takes {}", name_of(kind), rank,
+                            to_each_[rank], from_each_[rank]),
+                "what a rank gives itself must be what it takes of itself");
+}
 
 Blocks Blocks::gathered(RankId rank, std::vector<Index> from_each) {
     std::vector<Index> to_each(from_each.size(), from_each[rank]);

@@ -50,6 +50,8 @@ const char* name_of(Exchange::Kind kind);
 /// MPI's MPI_Alltoallv. Its counts are those of one rank.
 class Blocks final : public Exchange {
 public:
+    /// There is a count for each rank. Throws Error if the rank's counts for itself differ: no message
+    /// carries its own block, so no receiver compares them.
     Blocks(RankId rank, std::vector<Index> to_each, std::vector<Index> from_each);
     /// The same block of a rank for all: MPI's MPI_Allgatherv.
     static Blocks gathered(RankId rank, std::vector<Index> from_each);

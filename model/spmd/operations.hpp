@@ -12,7 +12,8 @@
 
 namespace heddle::spmd {
 
-/// Arrays are contiguous, of the same plain type, or Declared; input and output must not overlap.
+/// Arrays are contiguous, of the same plain type, or Declared; an input and an output that the rank uses must
+/// not overlap.
 /// `algorithm`: a name, `auto`, or none for that of the options. Operators are associative; one that does not
 /// commute is given as InOrder{operator}. Calls throw Error for sizes that do not fit, an unknown algorithm,
 /// and where ranks or threads make different calls.
@@ -146,7 +147,8 @@ private:
                       "input and output have elements of one type, and both are declared or neither is");
         Request request = make(operation, algorithm, root, output);
         request.input = reinterpret_cast<const std::byte*>(data_of(input));
-        if (!request.declared) expect_apart(request, elements_in(input), elements_in(output));
+        const bool uses_both = !has_root(operation) || caller().rank() == root;
+        if (uses_both && !request.declared) expect_apart(request, elements_in(input), elements_in(output));
         return request;
     }
     template <class In, class Out, class Op>

@@ -223,6 +223,13 @@ void expect_blocks(RankId rank, RankId ranks, const char* call, std::span<const 
                 "an array has the blocks of all ranks, one after the other");
 }
 
+void expect_block(RankId rank, const char* call, Index count, Index elements) {
+    if (count == elements) return;
+    throw Error(fmt::format("{} at rank {} with an input of {} elements, whose count is {}", call, rank,
+                            elements, count),
+                "a rank's input is its own block");
+}
+
 }  // namespace detail
 
 }  // namespace heddle::spmd

@@ -82,6 +82,8 @@ void expect_arrays(RankId rank, RankId ranks, const Redistribution& what, Index 
 /// The sum. Throws Error unless there is a count for each rank, and they are those of an array's elements.
 void expect_blocks(RankId rank, RankId ranks, const char* call, std::span<const Index> counts,
                    Index elements);
+/// Throws Error unless an array of so many elements is the rank's block.
+void expect_block(RankId rank, const char* call, Index count, Index elements);
 
 template <class Self, class In, class Out>
 auto exchange(Self& self, const Exchange& what, const In& input, Out& output) {
@@ -122,9 +124,7 @@ auto all_to_some(Self&& self, const In& input, const std::vector<Index>& to_each
 template <class Self, Elements In, Elements Out>
 auto all_gather_some(Self&& self, const In& input, Out&& output, const std::vector<Index>& counts) {
     detail::expect_blocks(self.rank(), self.ranks(), "all_gather_some", counts, elements_in(output));
-    const std::vector<Index> own(self.ranks(), counts[self.rank()]);
-    detail::expect_blocks(self.rank(), self.ranks(), "all_gather_some", own,
-                          elements_in(input) * self.ranks());
+    detail::expect_block(self.rank(), "all_gather_some", counts[self.rank()], elements_in(input));
     return detail::exchange(self, self.keep(Blocks::gathered(self.rank(), counts)), input, output);
 }
 

@@ -136,8 +136,9 @@ void Spmd::end() {
 
 void Spmd::expect_elements(std::uint64_t elements) const {
     if (elements > 0) return;
-    throw Error(fmt::format("all_reduce_array with no element for thread {} of node {}", thread_, node_),
-                "give each node at least as many elements as it has threads");
+    throw Error(
+        fmt::format("all_reduce_array with no element for thread {} of node {}", thread_, node_),
+        "give each node at least as many elements as it has threads, or each thread one if it is a rank");
 }
 
 }  // namespace heddle::spmd

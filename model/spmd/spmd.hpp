@@ -125,14 +125,14 @@ public:
     requires(!is_in_order<Op>) T all_reduce_value(Op op, const T& mine) {
         return here_.team.all_reduce(strand_, thread_, mine, op);
     }
-    /// All elements of the arrays of all nodes, combined to one value (the paper's reduce, section 3.1.1):
-    /// each thread combines its part of the node's array, then the threads and the nodes combine theirs, as
-    /// in all_reduce_value. Each thread's part must have an element.
+    /// All elements of the arrays of all ranks, combined to one value (the paper's reduce, section 3.1.1):
+    /// each thread combines its part of the node's array, or if it is a rank its own array. Then the threads
+    /// and the nodes combine theirs, as in all_reduce_value. What a thread combines must have an element.
     template <class Op, std::ranges::contiguous_range In>
     requires(!is_in_order<Op>) std::ranges::range_value_t<In> all_reduce_array(Op op, const In& input) {
         const std::span all(std::ranges::data(input), std::ranges::size(input));
-        const std::uint64_t begin = all.size() * thread_ / here_.threads;
-        const std::uint64_t end = all.size() * (thread_ + 1) / here_.threads;
+        const std::uint64_t begin = flat() ? 0 : all.size() * thread_ / here_.threads;
+        const std::uint64_t end = flat() ? all.size() : all.size() * (thread_ + 1) / here_.threads;
         expect_elements(end - begin);
         std::ranges::range_value_t<In> mine = all[begin];
         using T = std::ranges::range_value_t<In>;

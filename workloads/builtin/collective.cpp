@@ -307,12 +307,7 @@ public:
                    settings.number("work"),
                    settings.integer<std::uint64_t>("pieces")},
           total_bytes_(settings.integer<std::uint64_t>("total")) {
-        using Ranks = spmd::SpmdOptions::Ranks;
         options_ = spmd_options(settings);
-        if (pattern_.to_value && options_.ranks == Ranks::threads)
-            throw Error(fmt::format("{} where each thread is a rank", to_a_value),
-                        "it combines a node's array by the node's threads: choose ranks: nodes")
-                .at(settings.where("ranks"));
         if (pattern_.to_value && pattern_.declared)
             throw Error(fmt::format("{} of data that are only declared", to_a_value),
                         "its value is that of elements: choose data: checked")
