@@ -50,10 +50,13 @@ struct Iterated {
     Shape shape;
 };
 
-/// One iteration of the program: tasks with drawn modes and objects. All but `wp`, which need not write.
+/// One iteration of the program: tasks with drawn modes and objects, of which some are the iteration's own.
+/// All modes but `wp`, which need not write.
 template <class World, class Object>
-void iterate(World& world, const Iterated& program, const std::vector<Object>& objects) {
+void iterate(World& world, const Iterated& program, std::vector<Object> objects) {
     Random random = Random(program.seed).split(5);
+    for (std::uint64_t own = random.below(3); own != 0; --own)
+        objects.push_back(world.declare(draw_value(random, program.shape.size_max, 0)));
     constexpr std::array allowed{Mode::r, Mode::w, Mode::rw, Mode::cw, Mode::rp, Mode::rpwp, Mode::cwp};
     for (int i = 0; i < program.tasks; ++i) {
         const Call call{random(), random.below(program.shape.depth), program.shape.size_max,
@@ -146,6 +149,75 @@ TEST_P(DataflowGroupWorlds, AreSequential) {
         GetParam().run(GetParam().one_node ? 1 : 3, 2,
                        [&](NodeId) { return std::make_unique<GroupPlayer>(program, found); });
         ASSERT_EQ(found, play_iterated(program)) << "seed " << seed;
+    }
+}
+
+// --- objects that the body declares
+
+using Numbers = std::vector<long>;
+struct AddNumber {
+    void operator()(long& into, long more) const { into += more; }
+};
+void count_one(Thread& /*self*/, shared_cw<long, AddNumber> sum) {
+    sum.add(1);
+}
+void double_it(Thread& /*self*/, shared_rw<long> number) {
+    number.write(number.written() ? 2 * number.read() : 1);
+}
+void write_seven(Thread& /*self*/, shared_w<long> number) {
+    number = 7;
+}
+void append(Thread& /*self*/, shared_r<long> number, shared_rw<Numbers> all) {
+    all.value().push_back(number.read());
+}
+
+/// A body with objects of its own: with a value, without one, read only, and written before it is read.
+void use_own_objects(Thread& self, const shared<Numbers>& all) {
+    const shared<long> sum(self, 3), first_sum(self), doubled(self, 5), first(self), constant(self, 2),
+        written(self, 1);
+    for (int i = 0; i < 4; ++i) self.fork<count_one>(sum);
+    for (int i = 0; i < 3; ++i) self.fork<count_one>(first_sum);
+    self.fork<append>(doubled, all);
+    self.fork<double_it>(doubled);
+    self.fork<double_it>(first);
+    self.fork<double_it>(first);
+    self.fork<write_seven>(written);
+    for (const auto& object : {sum, first_sum, doubled, first, constant, written})
+        self.fork<append>(object, all);
+}
+
+class OwnObjects final : public DataflowProgram {
+public:
+    OwnObjects(std::uint64_t seed, Numbers& found) : seed_(seed), found_(found) {}
+    void main(Thread& self) override {
+        const shared<Numbers> all(self, Numbers());
+        const Workers workers = all_workers(self);
+        std::uint64_t placings = seed_;
+        const auto place = [&](const Recording& recording) {
+            return place_anywhere(recording, workers, placings++);
+        };
+        Group group(self, place, [&](GroupRecorder&) { use_own_objects(self, all); });
+        group.run(2);
+        group.run();
+        group.place(place);
+        group.run(2);
+        found_ = all.read();
+    }
+    runtime::Answer answer() const override { return {}; }
+
+private:
+    std::uint64_t seed_;
+    Numbers& found_;
+};
+
+TEST_P(DataflowGroupWorlds, WhatTheBodyDeclaresBeginsEachIterationWithItsFirstValue) {
+    Numbers expected;
+    for (int i = 0; i < 5; ++i) expected.insert(expected.end(), {5, 7, 3, 10, 2, 2, 7});
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        Numbers found;
+        GetParam().run(GetParam().one_node ? 1 : 3, 2,
+                       [&](NodeId) { return std::make_unique<OwnObjects>(seed, found); });
+        ASSERT_EQ(found, expected) << "seed " << seed;
     }
 }
 

@@ -18,7 +18,23 @@ void Recording::build(Closure* first, const GroupRecorder& recorder) {
     for (Closure* closure = first; closure; closure = closure->next) add(*closure, recorder);
     const auto count = static_cast<std::uint32_t>(objects_.size());
     for (std::uint32_t object = 0; object < count; ++object) combine(object);
+    join_unread();
     build_graph();
+}
+
+/// If no task reads the first value of an object that the body declares, the object needs no other one.
+void Recording::join_unread() {
+    std::vector<bool> is_read(versions_.size());
+    for (const Task& task : tasks_)
+        for (const Use& use : task.uses)
+            if (use.reads != none) is_read[use.reads] = true;
+    for (std::uint32_t number = 0; number < objects_.size(); ++number) {
+        Object& object = objects_[number];
+        if (!object.declared || is_read[object.first]) continue;
+        Access* const access = std::exchange(object.access, nullptr);
+        objects_[number + 1].access = access;
+        numbers_[access] = number + 1;
+    }
 }
 
 void Recording::add(Closure& closure, const GroupRecorder& recorder) {
@@ -58,7 +74,7 @@ void Recording::add_use(Closure& closure, std::uint32_t i, Task& task, const Gro
     combine(number);
     Object& object = objects_[number];
     if (use.mode != Mode::w) use.reads = object.last;
-    if (use.mode == Mode::r && object.last == object.first && !access.root->data->written &&
+    if (use.mode == Mode::r && versions_[object.last].writer == none && !access.root->data->written &&
         !access.root->is(Access::away) && !elsewhere_) {
         throw Error(
             fmt::format("the task {} reads a shared object to which neither a task of its group nor the "
@@ -105,8 +121,13 @@ std::uint32_t Recording::object_of(Access& root, const ValueType& type, const Gr
             said != recorder.bytes_.end() ? said->second : static_cast<double>(type.bytes(*root.data));
         const std::uint32_t version = new_version(found->second, none);
         objects_.push_back({&root, &type, bytes, version, version});
+        if (root.is(Access::recorded)) {
+            root.unset(Access::recorded);  // a later group may have it from outside
+            objects_.back().declared = true;
+            objects_.push_back({nullptr, &type, bytes, new_version(found->second + 1, none), version});
+        }
     }
-    return found->second;
+    return found->second + (objects_[found->second].declared ? 1 : 0);
 }
 
 std::string Recording::describe(TaskIndex index) const {

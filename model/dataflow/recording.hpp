@@ -2,6 +2,9 @@
 // write versions of shared objects. A version is what one task writes of an object, or what the object is
 // before. An edge leads from a task to each task that reads what it has written. There is no other order.
 //
+// An object that the body declares begins each iteration with its first value. So this value is an object
+// that tasks only read, and what they make of it is another one, of which nothing is left after an iteration.
+//
 // Tasks that accumulate to an object (cw) need not wait for each other: each makes a contribution, an object
 // of its own. Before the next access of another mode, and at the end, added tasks combine the contributions,
 // in the order of the forks.
@@ -70,7 +73,7 @@ public:
         std::string name;
     };
     struct Object {
-        Access* access;  ///< null: a contribution
+        Access* access;  ///< null: of an iteration only
         const ValueType* type;
         double bytes;
         std::uint32_t first;  ///< the version before any task has run
@@ -78,6 +81,7 @@ public:
         /// Objects with what was accumulated to this one and is not combined yet, and the task to do it.
         std::vector<std::uint32_t> contributions{};
         const ClosureType* combine = nullptr;
+        bool declared = false;  ///< by the body. The next object is what tasks make of it
     };
     struct Version {
         std::uint32_t object;
@@ -137,6 +141,7 @@ private:
     void add_use(Closure& closure, std::uint32_t i, Task& task, const GroupRecorder& recorder);
     void contribute(std::uint32_t object, const Formal& formal, Use& use);
     void combine(std::uint32_t object);
+    void join_unread();
     std::uint32_t new_version(std::uint32_t object, std::uint32_t writer);
     std::uint32_t object_of(Access& root, const ValueType& type, const GroupRecorder& recorder);
     void build_graph();

@@ -100,6 +100,11 @@ public:
 
 private:
     bool is_first(std::uint32_t version) const { return recording_.versions()[version].writer == none; }
+    /// Whether it is an object's only version, which every iteration reads.
+    bool is_constant(std::uint32_t version) const {
+        const Recording::Object& object = object_of(version);
+        return object.first == version && object.last == version;
+    }
     const Recording::Object& object_of(std::uint32_t version) const {
         return recording_.objects()[recording_.versions()[version].object];
     }
@@ -129,7 +134,7 @@ private:
         if (!slots_.contains(use.reads)) receive(use.reads, type);
         const std::uint32_t before = slots_.at(use.reads);
         if (use.writes == none) return before;
-        const bool needed = left(use.reads) > 1;
+        const bool needed = left(use.reads) > 1 || is_constant(use.reads);
         if (!needed) {
             this->use(use.writes, before);
             taken_over_.push_back(use.reads);
@@ -148,7 +153,7 @@ private:
         Step step{Kind::receive};
         step.number = version;
         // What stays from iteration to iteration has its slot for itself.
-        const bool stays = is_first(version) && (object.first == object.last || writes_last(object));
+        const bool stays = is_constant(version) || (is_first(version) && writes_last(object));
         if (stays) step.when = When::first;
         step.slot = use(version, stays ? own_slot(type) : new_slot(type, version));
         if (!stays && !replaces(version)) clear(step.slot);  // it may come without a value
@@ -232,8 +237,7 @@ private:
             leave(version);
             return;
         }
-        const Recording::Object& object = object_of(version);
-        if (is_first(version) && object.first == object.last) return;
+        if (is_constant(version)) return;
         leave(version);
         if (is_kept_[slot]) return;
         free_[&program_.slots[slot].value()].push_back(slot);

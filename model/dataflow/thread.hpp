@@ -351,6 +351,8 @@ inline void Thread::declare(Object& object, const ValueType& type, Cell* own, Ce
     object.index = 0;
     object.link = Access::Link::object;
     object.flags = needs_end ? Access::listed : 0;
+    if (recording_) [[unlikely]]
+        object.set(Access::recorded);
     object.type = &type;
     if (needs_end) object.next = std::exchange(current_->objects, &object);
     kept_ = stack_.top();
