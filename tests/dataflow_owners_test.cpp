@@ -201,6 +201,39 @@ void forks_group(Thread& self, shared_rpwp<Doubles> given) {
     self.fork<add_first>(own, given);
 }
 
+struct AddDouble {
+    void operator()(double& into, double more) const { into += more; }
+};
+void accumulate_one(Thread& /*self*/, shared_cw<double, AddDouble> sum) {
+    sum.add(1.0);
+}
+
+/// Accumulates to what it was given, also while its group accumulates to it.
+void adds_beside_its_group(Thread& self, shared_cw<double, AddDouble> sum) {
+    sum.add(2.0);
+    const std::vector<WorkerId> owners{{0, 0}, {nodes - 1, 1}, {1, 0}};
+    Group group(self, place_at(owners), [&](GroupRecorder&) {
+        for (int i = 0; i < 4; ++i) self.fork<accumulate_one>(sum);
+    });
+    for (int i = 0; i < 3; ++i) {
+        group.start(2);
+        sum.add(5.0);
+        group.wait();
+        sum.add(7.0);
+    }
+}
+
+TEST(DataflowOwners, WhatTheBodyAccumulatesWhileItsGroupRunsIsNotLost) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        run(seed, [](Thread& self) {
+            const shared<double> sum(self, 10.0);
+            self.fork<adds_beside_its_group>(sum);
+            self.sync();
+            EXPECT_EQ(sum.read(), 10.0 + 2 + 3 * (2 * 4 + 5 + 7));
+        });
+    }
+}
+
 class DataflowOwnersWorlds : public testing::TestWithParam<testing_strands::World> {};
 
 INSTANTIATE_TEST_SUITE_P(Worlds, DataflowOwnersWorlds, testing::ValuesIn(testing_strands::worlds()),

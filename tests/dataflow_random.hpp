@@ -200,7 +200,7 @@ struct Forking {
             ->second.read();
     }
     void write(Object object, Value value) { shared_w<Value>(*object).write(std::move(value)); }
-    void add(Object object, const Value& value) { shared_cw<Value, Add>(*object).add(value); }
+    void add(Object object, const Value& value) { shared_cw<Value, Add>(*object, self).add(value); }
     Object declare(Value value) {
         shared<Value> object(self, std::move(value));
         declared.emplace_back(&object.access(), object);

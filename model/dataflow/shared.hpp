@@ -107,9 +107,11 @@ template <class T, class Operator>
 class shared_cw : public Handle<T, Mode::cw> {
 public:
     using Accumulate = Operator;
-    using Handle<T, Mode::cw>::Handle;
+    shared_cw(Access& access, Thread& thread) : Handle<T, Mode::cw>(access), thread_(&thread) {}
+    /// Also after the body has passed the object on: a group that has it ends before.
     template <class Given>
     void add(Given&& contribution) const {
+        thread_->use(this->access(), Mode::cw);
         CellOf<T>& cell = this->cell();
         if (cell.written) {
             Operator{}(cell.value, std::forward<Given>(contribution));
@@ -117,6 +119,9 @@ public:
             cell.make(std::forward<Given>(contribution));
         }
     }
+
+private:
+    Thread* thread_;
 };
 
 template <class T>

@@ -174,17 +174,22 @@ private:
     }
 
     template <std::size_t i, class Parameter>
-    static decltype(auto) parameter(Closure& closure) {
+    static decltype(auto) parameter(Thread& thread, Closure& closure) {
         if constexpr (detail::IsHandle<Parameter>) {
-            Access& access = closure.accesses()[detail::handles_before<P...>(i)];
-            return Parameter(closure.aliases && access.alias() ? *access.root : access);
+            Access& formal = closure.accesses()[detail::handles_before<P...>(i)];
+            Access& access = closure.aliases && formal.alias() ? *formal.root : formal;
+            if constexpr (std::is_constructible_v<Parameter, Access&, Thread&>) {
+                return Parameter(access, thread);
+            } else {
+                return Parameter(access);
+            }
         } else {
             return std::move(std::get<i - detail::handles_before<P...>(i)>(values(closure)));
         }
     }
     template <std::size_t... I>
     static void call(Thread& thread, Closure& closure, std::index_sequence<I...>) {
-        function(thread, parameter<I, P>(closure)...);
+        function(thread, parameter<I, P>(thread, closure)...);
     }
 
     static void run(Thread& thread, Closure& closure) {
