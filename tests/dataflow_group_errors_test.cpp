@@ -223,6 +223,29 @@ TEST(DataflowGroupErrors, ANodeThatWaitsForOneThatRunsAGroupLessOftenEndsTheRun)
     }
 }
 
+// --- placings that are none
+
+TEST(DataflowGroupErrors, APlacingThatIsRefusedLeavesTheOneBefore) {
+    const Body body = [](Thread& self) {
+        const shared<double> object(self, 1.0);
+        Group group(self, deal(2, true), [&](GroupRecorder&) {
+            for (int i = 0; i < 4; ++i) self.fork<change>(object);
+        });
+        group.run();
+        const Placer of_one_task = [](const Recording& /*recording*/) {
+            return GroupPlacing{.of_task = {{0, 0}}, .sequence = {0}};
+        };
+        EXPECT_THROW(group.place(of_one_task), Error);
+        EXPECT_EQ(group.placing().of_task.size(), 4U);
+        group.measure();
+        group.run();
+        EXPECT_EQ(object.read(), 9.0);
+        for (TaskIndex task = 0; task < 4; ++task)
+            EXPECT_EQ(group.recording().measured()[task].worker, (WorkerId{task % 2, 0}));
+    };
+    EXPECT_EQ(error_of(2, 1, body), no_error);
+}
+
 // --- groups that an exception unwinds
 
 /// `then` gets an object whose group was unwound, while it ran or between its runs.

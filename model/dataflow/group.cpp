@@ -62,9 +62,13 @@ void Group::call_all_in() {
 void Group::place(const Placer& placer) {
     wait();
     const runtime::Topology& topology = self_.worker().node().topology();
-    runtime::on_large_stack([&] { placing_ = placer(recording_); });  // partitioners recurse
-    programs_ = programs_of(recording_, placing_, {topology.nodes, self_.worker().node().cores()});
+    GroupPlacing placing;
+    runtime::on_large_stack([&] { placing = placer(recording_); });  // partitioners recurse
+    GroupPrograms programs =
+        programs_of(recording_, placing, {topology.nodes, self_.worker().node().cores()});
     tell_runs(0);  // of the placing before
+    placing_ = std::move(placing);
+    programs_ = std::move(programs);
     ++placings_;
     runtime::Worker& worker = self_.worker();
     const auto tasks = static_cast<std::int64_t>(recording_.tasks().size());
@@ -261,8 +265,8 @@ void Group::read_times(WorkerId site, runtime::Reader& report,
         if (placing_.of_task[task] == site) times[task] = {report.get<Time>(), site};
 }
 
-/// Objects of the body's callers come home at once: the body has them in one mode only, and its own accesses
-/// are not looked at.
+/// Objects of the body's callers come home at once: the body has them in one mode only, and its reads and
+/// writes are not looked at.
 void Group::lend_objects(const Running& ended) {
     Lending& lending = self_.lending();
     std::vector<Access*> foreign;

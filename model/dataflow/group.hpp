@@ -62,7 +62,7 @@ public:
     const GroupPlacing& placing() const { return placing_; }
 
     /// Places the same graph in another way, for the runs that follow. The next one moves the objects whose
-    /// owner changes.
+    /// owner changes. After an Error the placing before is in force.
     void place(const Placer& placer);
 
     /// Runs all tasks `iterations` times, one iteration after the other in the reference order, and returns
