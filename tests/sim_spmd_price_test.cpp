@@ -103,6 +103,26 @@ TEST(SpmdPrice, CountsWhatMayBeUnderWay) {
     EXPECT_NEAR(price(pipeline, {0, 2, 0, count, segment}, 8, prices) / simulated, 1, 0.02);
 }
 
+// One rank copies its array, which takes 16 ms at 1 GB/s. A helper begins when it is awake, and so late does
+// the leader go on after the helpers. While they sleep the leader copies its part; if it has nothing more to
+// copy, the memory rests.
+TEST(SpmdPrice, CountsThreadsThatHelpToCopy) {
+    const auto millis = [](Index count, std::uint32_t threads, double wake) {
+        Prices prices = ideal(1e-6, 1e9);
+        prices.memory_bandwidth = 1e9;
+        prices.threads = threads;
+        prices.wake = wake;
+        return price(find_algorithm(Operation::all_gather, "ring"), {0, 1, 0, count}, 8, prices) * 1e3;
+    };
+    EXPECT_NEAR(millis(1'000'000, 1, 1e-3), 16, 1e-9);
+    EXPECT_NEAR(millis(1'000'000, 4, 0), 16, 1e-9);
+    EXPECT_NEAR(millis(1'000'000, 2, 1e-3), 16 + 1, 1e-9);
+    EXPECT_NEAR(millis(1'000'000, 4, 1e-3), 16 + 1, 1e-9);
+    EXPECT_NEAR(millis(1'000'000, 4, 10e-3), 10 + 12 + 10, 1e-9);
+    EXPECT_NEAR(millis(Rank::shared_bytes / 8 - 1, 2, 10e-3), 16e-6 * (2048 - 1), 1e-9)
+        << "one thread copies it";
+}
+
 TEST(SpmdCheapest, LeavesOutAlgorithmsThatCannotDoTheOperator) {
     const Prices prices = ideal(1e-6, 1e9);
     const Call other_root{0, 16, 1, 1 << 20, 4000};

@@ -34,15 +34,16 @@ struct Cell {
     Operation operation = Operation::barrier;
     NodeId nodes = 1;
     Index count = 0;
+    CoreId cores = 1;
 
     std::string text() const {
-        return fmt::format("{} of {} elements on {} nodes, {}", name_of(operation), count, nodes,
-                           network.name);
+        return fmt::format("{} of {} elements on {} nodes of {} cores, {}", name_of(operation), count, nodes,
+                           cores, network.name);
     }
     Platform platform() const {
         Platform platform;
         platform.nodes = nodes;
-        platform.cores = 1;
+        platform.cores = cores;
         platform.overheads = Overheads::defaults();
         if (*network.file) {
             platform.file = std::string(HEDDLE_SOURCE_DIR "/configs/platforms/") + network.file;
@@ -75,14 +76,16 @@ struct Cell {
     }
 };
 
-inline std::vector<Cell> cells(const std::vector<NodeId>& nodes, const std::vector<Index>& counts) {
+inline std::vector<Cell> cells(const std::vector<NodeId>& nodes, const std::vector<Index>& counts,
+                               CoreId cores = 1) {
     std::vector<Cell> all;
     for (const NamedNetwork& network : networks_of_cells)
         for (const Operation operation :
              {Operation::broadcast, Operation::reduce, Operation::all_reduce, Operation::reduce_scatter,
               Operation::scan, Operation::all_gather, Operation::all_to_all})
             for (const NodeId count_of_nodes : nodes)
-                for (const Index count : counts) all.push_back({network, operation, count_of_nodes, count});
+                for (const Index count : counts)
+                    all.push_back({network, operation, count_of_nodes, count, cores});
     return all;
 }
 

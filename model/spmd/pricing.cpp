@@ -142,17 +142,15 @@ public:
     double local_work(const PricedStep& step) const {
         const double size = bytes(step);
         const bool combines = step.kind == Step::Kind::combine || step.kind == Step::Kind::fold;
-        const double threads = size >= static_cast<double>(Rank::shared_bytes) ? prices_.threads : 1;
-        const double moved = (combines ? 3 : 2) * size / prices_.memory_bandwidth;
-        if (!combines) return moved;
-        return std::max(moved, static_cast<double>(step.count) / prices_.core_speed / threads);
+        return combines ? work(size, 3 * size, static_cast<double>(step.count)) : copy(size);
     }
+    double copy(double size) const { return work(size, 2 * size, 0); }
 
     /// A copy or fold, and before it the copy of what a send has lent and has not read.
     double local_step(const PricedStep& step) const {
         const double size = bytes(step);
         const bool is_lent = step.over_sent && prices_.in_place && is_large(size);
-        return local_work(step) + (is_lent ? 2 * size / prices_.memory_bandwidth : 0);
+        return local_work(step) + (is_lent ? copy(size) : 0);
     }
 
     PricedMessage send(Progress& from, const PricedStep& step, const PricedWay& way) const {
@@ -160,7 +158,7 @@ public:
         NodeProgress& node = *from.node;
         const bool lends = prices_.in_place && is_large(size);
         from.now = std::max(from.now, from.read_until);
-        from.now += step.again || lends ? 0 : 2 * size / prices_.memory_bandwidth;
+        from.now += step.again || lends ? 0 : copy(size);
         if (way.local) {
             from.unaccepted = lends;
             return {from.now, 0, lends};
@@ -198,12 +196,22 @@ public:
                               step.kind == Step::Kind::receive && !step.over_sent;
         if (!in_place) to.now += local_work(step);
         if (!message.large || !way.local) return;
-        if (step.over_sent) to.now += 2 * bytes(step) / prices_.memory_bandwidth;
+        if (step.over_sent) to.now += copy(bytes(step));
         from.unaccepted = false;
         from.read_until = to.now;
     }
 
 private:
+    /// Copies or combines an array of `size` bytes. The threads that help begin when they are awake, and then
+    /// the leader must be woken. They share the node's memory.
+    double work(double size, double moved, double operations) const {
+        const double memory = moved / prices_.memory_bandwidth, alone = operations / prices_.core_speed;
+        const double threads = size >= static_cast<double>(Rank::shared_bytes) ? prices_.threads : 1;
+        if (threads == 1) return std::max(memory, alone);
+        const double helpers = std::max(memory * (threads - 1), alone) / threads;
+        return std::max({memory, alone / threads, prices_.wake + helpers}) + prices_.wake;
+    }
+
     /// A message leaves its node, and perhaps the group of that. Returns when it begins to flow, or would if
     /// it flowed as fast as the node's link permits: it is slower from one group to another.
     double flow(Progress& from, double ready, double bytes, const PricedWay& way) const {

@@ -20,7 +20,7 @@ struct Prices {
     double receive = 0;
     double receive_byte = 0;
     std::vector<MessageBytes> message_bytes{};  ///< not empty: in place of `send_byte` and `receive_byte`
-    double wake = 0;                            ///< of a rank that waits for one of its node
+    double wake = 0;                            ///< of a rank or thread that waits for one of its node
     double wake_by_message = 0;                 ///< for one of another node
     double core_speed = 10e9;
     double memory_bandwidth = 40e9;  ///< of a node

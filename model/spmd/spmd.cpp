@@ -75,8 +75,8 @@ const Algorithm& SpmdNode::choose(runtime::Worker& worker, const Request& reques
     }
     Prices prices = Prices::of(topology, *worker.costs);
     prices.ranks_per_node = ranks_per_node();
-    prices.threads =
-        prices.ranks_per_node > 1 ? 1 : std::clamp<std::uint32_t>(options.crew.copiers, 1, threads);
+    const bool has_crew = prices.ranks_per_node == 1 && !request.split_phase;
+    prices.threads = has_crew ? std::clamp<std::uint32_t>(options.crew.copiers, 1, threads) : 1;
     prices.in_place = options.crew.in_place;
     const Call call{0, ranks, request.root, request.count, segment_elements(request.element_bytes), &levels};
     return cheapest(request.operation, call, request.element_bytes, commutes, prices);
