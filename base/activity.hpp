@@ -91,6 +91,8 @@ public:
     void follow(const RunReach& reach) { reach_ = &reach; }
 
     Activity current() const { return current_; }
+    /// When that began.
+    Time since() const { return since_; }
 
     /// From `now` on the worker does `next`. Returns what it did before. `now` does not go back.
     Activity enter(Activity next, Time now) {

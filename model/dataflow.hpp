@@ -56,11 +56,12 @@ public:
         if (node.schedule().fork_window == 0) node.state<Threads>().limit(window());
     }
     void begin(runtime::Worker& worker) override {
-        if (worker.id.core != 0) return;
+        if (worker.id.core != 0 || (worker.id.node != 0 && !records_elsewhere()))
+            return worker.begins_nothing();
         auto& threads = worker.node().state<Threads>();
         if (worker.id.node == 0) {
             threads.start(worker, "the main thread", [this](Thread& thread) { main(thread); });
-        } else if (records_elsewhere()) {
+        } else {
             threads.start(worker, "a thread that records", [this](Thread& thread) {
                 elsewhere(thread);
                 thread.worker().node().state<RecordedGroups>().ends(thread.worker());

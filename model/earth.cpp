@@ -192,8 +192,9 @@ void Program::set_up(Node& node) {
 }
 
 void Program::begin(runtime::Worker& worker) {
+    if (worker.id != WorkerId{0, 0}) return worker.begins_nothing();
     std::byte nothing{};
-    if (worker.id == WorkerId{0, 0}) worker.execute(main_type, worker.base(), &nothing);
+    worker.execute(main_type, worker.base(), &nothing);
 }
 
 }  // namespace heddle::model::earth

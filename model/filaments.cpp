@@ -10,7 +10,7 @@ void FilamentProgram::set_up(runtime::Node& node) {
 }
 
 void FilamentProgram::begin(runtime::Worker& worker) {
-    if (worker.id.core != 0) return;
+    if (worker.id.core != 0) return worker.begins_nothing();
     filaments_->run(worker, *this, [this](Filaments& fil) { main(fil); });
 }
 

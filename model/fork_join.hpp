@@ -156,7 +156,7 @@ public:
     virtual void root(Strand strand) = 0;
 
     void begin(runtime::Worker& worker) override {
-        if (worker.id != WorkerId{0, 0}) return;
+        if (worker.id != WorkerId{0, 0}) return worker.begins_nothing();
         worker.count_task();
         const runtime::TaskRecord record(worker, TaskNote::root);
         root(Strand(worker));

@@ -39,7 +39,7 @@ public:
     }
 
     void begin(runtime::Worker& worker) override {
-        if (worker.id != WorkerId{0, 0}) return;
+        if (worker.id != WorkerId{0, 0}) return worker.begins_nothing();
         Threads::start(worker.node(), worker, "main", [this](Thread& self) { main(self); });
     }
 };

@@ -171,14 +171,19 @@ bool PlacedGraphPart::Unready::expects(const Worker& worker) const {
                               count.made_ready.load(std::memory_order_relaxed);
 }
 
-void PlacedGraphPart::start(Worker& worker) {
+bool PlacedGraphPart::start(Worker& worker) {
     const bool strict = plan_.order() == PlacedGraph::Order::strict;
+    bool any = false;
     worker.about_to_end();
     for (const TaskIndex task : plan_.tasks_of(worker.id)) {
         // Not `missing_`: a message may have made it zero, and then the task is in the queue already.
-        if (plan_.inputs(task).empty()) put({worker.node(), worker, worker.outbox()}, worker.id.core, task);
+        if (plan_.inputs(task).empty()) {
+            put({worker.node(), worker, worker.outbox()}, worker.id.core, task);
+            any = true;
+        }
         if (strict) break;
     }
+    return any;
 }
 
 std::uint32_t PlacedGraphPart::hold(Inputs inputs) {

@@ -148,8 +148,9 @@ public:
 
     /// Makes the part known to messages, in Program::set_up.
     void attach(runtime::Node& node);
-    /// Makes the worker's tasks ready that wait for no data. Called once by each worker of each node.
-    void start(runtime::Worker& worker);
+    /// Makes the worker's tasks ready that wait for no data. Called once by each worker of each node. False
+    /// if there is none.
+    bool start(runtime::Worker& worker);
 
     const PlacedGraph& plan() const { return plan_; }
 
@@ -242,7 +243,9 @@ public:
     using PlacedGraphPart::PlacedGraphPart;
 
     void set_up(runtime::Node& node) override { attach(node); }
-    void begin(runtime::Worker& worker) override { start(worker); }
+    void begin(runtime::Worker& worker) override {
+        if (!start(worker)) worker.begins_nothing();
+    }
 };
 
 }  // namespace heddle::model

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host/thread_crew.hpp"
+#include "model/fork_join.hpp"
 #include "runtime/core/node.hpp"
 #include "runtime/core/worker.hpp"
 #include "tests/sim_harness.hpp"
@@ -274,6 +275,33 @@ TEST(SimMembers, AProgramStartsNodesAndSendsThemAway) {
         EXPECT_GT(result.members.at(node).ended, result.members.at(node).began);
     }
     EXPECT_EQ(result.members.at(3).began, never);
+}
+
+/// Its root takes 100 us. The second worker of node 0 wakes up after 500.
+class OneSleepsLong final : public model::ForkJoinProgram {
+public:
+    void begin(runtime::Worker& worker) override {
+        if (worker.id == WorkerId{0, 1}) sleep_until(worker, us(500));
+        ForkJoinProgram::begin(worker);
+    }
+    void root(model::Strand strand) override { strand.worker().compute(busy(us(100)), {}); }
+    runtime::Answer answer() const override { return {}; }
+};
+
+// The second worker shows itself active while it sleeps, so that the run still goes on when node 1 joins.
+TEST(SimMembers, TheRunEndsWithItsLastTaskAlthoughWorkersBeginLater) {
+    Platform platform = ideal(2, 2);
+    platform.nodes_at_start = 1;
+    platform.events = {member(us(300), 1, true)};
+    SimBackend backend(platform, {});
+    runtime::Execution execution(backend, schedule_of(1),
+                                 [](NodeId) { return std::make_unique<OneSleepsLong>(); });
+    const auto result = execution.run();
+    EXPECT_EQ(result.makespan, us(100));
+    EXPECT_GE(result.members.at(1).began, us(300));
+    EXPECT_NE(result.members.at(1).began, never);
+    EXPECT_EQ(result.total.times[Activity::working], us(100));
+    EXPECT_EQ(result.total.times.sum(), TimeSum(us(400)));
 }
 
 TEST(SimMembers, ANodeThatComesTooLateIsTurnedAway) {

@@ -156,7 +156,7 @@ public:
     heddle::runtime::Work unit() const override { return {1e4, 0}; }
 
     void begin(Worker& worker) override {
-        if (worker.id.core != 0) return;
+        if (worker.id.core != 0) return worker.begins_nothing();
         Strand::start(worker, [](Strand& self) { serve(self); }, {"a server"});
         if (worker.id.node == 0) Strand::start(worker, [this](Strand& self) { ask(self); }, {"the client"});
     }

@@ -434,12 +434,23 @@ void Worker::end_task() {
 // --- life
 // ------------------------------------------------------------------------------------------------------
 
+/// It has been none: the run does not last until this worker has woken up. `before`: its times until then.
+void Worker::drop_first_task(const TimeSheet& before) {
+    const Time began = times.since();
+    times = before;
+    times.enter(undeclared_, began);
+    --depth_;
+    wait_began_ = backend->now(*this);
+    enter(Activity::overhead, wait_began_);
+}
+
 void Worker::run_to_end() {
+    const TimeSheet before = times;
     begin_task(1);
     if (node_.members() && id.core == 0) node_.members()->begin(outbox_);
     program_.begin(*this);
     expect_joined(0);
-    end_task();
+    begins_nothing_ ? drop_first_task(before) : end_task();
     node_.end_activity(*this);
     while (!node_.stopping() && !failure_) run_something(base(), nullptr);
     if (node_.unwinds()) node_.count_ended(*this);

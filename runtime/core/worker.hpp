@@ -93,6 +93,9 @@ public:
     /// Runs a task above `head`, and what it detaches.
     void execute(const TaskType& type, Slot* head, std::byte* payload);
 
+    /// The program begins nothing on this worker (Program::begin).
+    void begins_nothing() { begins_nothing_ = true; }
+
     /// Counts a task that this worker runs. Only this worker writes the number; others read it for progress.
     void count_task() { tasks_.store(tasks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
 
@@ -314,6 +317,8 @@ private:
     [[gnu::cold]] void note_victim(NodeId victim);
     [[gnu::cold]] void note_work(Work work);
 
+    void drop_first_task(const TimeSheet& before);
+
     void push_slow(Slot* head);
     // With rules only (worker_forks.cpp).
     [[gnu::cold]] bool fork_by_rules(Slot* head);
@@ -422,6 +427,7 @@ private:
     bool search_goes_on_ = false;  ///< after the strands that it runs, if they end soon
     bool interrupted_ = false;     ///< by strands, in its wait between two rounds
     bool strands_had_their_turn_ = false;
+    bool begins_nothing_ = false;
     std::uint32_t rounds_ = 0;  ///< how often it has backed off since `rounds_begin_`
     LongWait long_wait_;
     Outbox outbox_;

@@ -84,7 +84,8 @@ public:
     explicit AdaptiveProgram(const AdaptiveSettings& settings) : settings_(settings) {}
 
     void begin(Worker& worker) override {
-        if (worker.id.core == 0) Strand::start(worker, [this](Strand& self) { run(self); });
+        if (worker.id.core != 0) return worker.begins_nothing();
+        Strand::start(worker, [this](Strand& self) { run(self); });
     }
 
     runtime::Answer answer() const override { return answer_; }

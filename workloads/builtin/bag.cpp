@@ -53,9 +53,10 @@ public:
 
     void begin(runtime::Worker& worker) override {
         const std::uint32_t rank = worker.id.node * bag_.grid.cores + worker.id.core;
-        if (rank >= bag_.of_worker.size()) return;  // of a node that has joined
-        const auto count = static_cast<std::uint32_t>(bag_.of_worker[rank].size());
-        if (count == 0) return;
+        // A node that has joined has none.
+        const auto count =
+            static_cast<std::uint32_t>(rank < bag_.of_worker.size() ? bag_.of_worker[rank].size() : 0);
+        if (count == 0) return worker.begins_nothing();
         worker.count_task();
         counts_[worker.id.core] = Strand(worker).call<BagRange>(rank, 0U, count);
     }
