@@ -147,6 +147,18 @@ Deadline::duration exchange(Network& network, const std::function<void()>& betwe
     return network.now - start;
 }
 
+/// The first end writes and the second reads nothing, until no byte moves any more.
+void close_window(Network& network) {
+    End& sender = network.ends[0];
+    sender.to_send = 8'000'000;
+    for (int idle = 0; idle < 100; ++idle) {
+        if (sender.write_some(20'000)) idle = 0;
+        network.emit(0);
+        if (!network.step()) break;
+    }
+    ASSERT_LT(sender.written, sender.to_send) << "the window never closed";
+}
+
 }  // namespace
 
 TEST(NativeUdp, AHundredLossyNetworksDeliverEveryByteOnceAndInOrder) {
@@ -225,15 +237,32 @@ TEST(NativeUdp, AClosedWindowOpensAgainAlthoughTheNewsIsLost) {
     Network network(4, {.lost = 0, .doubled = 0, .reordered = 0, .changed = 0});
     End& sender = network.ends[0];
     End& receiver = network.ends[1];
-    sender.to_send = 8'000'000;
-    for (int step = 0; step < 20'000 && (sender.write_some(100'000) || step < 10'000); ++step) {
-        network.emit(0);
-        if (!network.step()) break;
-    }
-    ASSERT_LT(sender.written, sender.to_send) << "the window never closed";
+    close_window(network);
     receiver.read_some(8'000'000, sender);
     receiver.connection.emit(network.now, [](auto) {});  // lost
     exchange(network);
+}
+
+// Half of the window is worth a datagram. What is read in tenths of the window adds up to it.
+TEST(NativeUdp, AReaderInPiecesTellsThatThereIsRoomAgain) {
+    constexpr std::size_t datagram_bytes = 1472;
+    constexpr std::size_t tenth = UdpReceiver::window_chunks / 10 * (datagram_bytes - segment_overhead);
+    Network network(4, {.lost = 0, .doubled = 0, .reordered = 0, .changed = 0}, datagram_bytes);
+    End& sender = network.ends[0];
+    End& receiver = network.ends[1];
+    close_window(network);
+    std::vector<Datagram> told;
+    for (int piece = 0; piece < 6; ++piece) {
+        receiver.read_some(tenth, sender);
+        receiver.connection.emit(network.now, [&](std::span<const std::byte> bytes) {
+            told.emplace_back(bytes.begin(), bytes.end());
+        });
+    }
+    ASSERT_EQ(told.size(), 1u);
+    EXPECT_TRUE(sender.connection.take(network.now, told[0]));
+    const std::uint64_t before = sender.emitted;
+    network.emit(0);
+    EXPECT_GT(sender.emitted, before);
 }
 
 TEST(NativeUdp, ForgedReplayedAndReflectedDatagramsChangeNothing) {

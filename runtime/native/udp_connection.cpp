@@ -50,7 +50,9 @@ bool UdpConnection::take(Deadline now, std::span<std::byte> datagram) {
     return true;
 }
 
-SegmentHeader UdpConnection::header(SegmentKind kind, std::uint64_t chunk) const {
+/// Every one that is made is sent, and tells the peer of the room.
+SegmentHeader UdpConnection::header(SegmentKind kind, std::uint64_t chunk) {
+    said_limit_ = receiver_.acknowledged() + receiver_.window();
     return {0, chunk, receiver_.acknowledged(), receiver_.window(), kind};
 }
 
@@ -65,7 +67,6 @@ void UdpConnection::emit(Deadline now, const Send& send) {
     if (probe_bytes_ != 0) send_probe(send);
     if (acknowledges_ && (!said || receiver_.has_gaps())) send_acknowledgement(send);
     acknowledges_ = false;
-    said_limit_ = receiver_.acknowledged() + receiver_.window();
 }
 
 void UdpConnection::send_probe(const Send& send) {

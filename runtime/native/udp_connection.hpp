@@ -50,7 +50,7 @@ public:
     std::size_t largest_probe() const { return largest_probe_; }
 
 private:
-    SegmentHeader header(SegmentKind kind, std::uint64_t chunk = 0) const;
+    SegmentHeader header(SegmentKind kind, std::uint64_t chunk = 0);
     void send_probe(const Send& send);
     void send_acknowledgement(const Send& send);
 
