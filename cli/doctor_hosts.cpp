@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/error.hpp"
+#include "base/printable.hpp"
 #include "base/units.hpp"
 #include "cli/text_table.hpp"
 #include "cli/verbs.hpp"
@@ -40,22 +41,45 @@ std::string name_of(const std::string& host) {
     return host.substr(host.find('@') + 1);
 }
 
-Json parsed(const std::optional<std::string>& line) {
-    return line ? Json::parse(*line, nullptr, false) : Json(Json::value_t::discarded);
+/// What a host has said.
+struct Heard {
+    Json answer{Json::value_t::discarded};  ///< an object, or discarded
+    std::string other;                      ///< the last line that is none
+    bool ended = false;                     ///< without an answer
+};
+
+/// The first line that is an object. The shell there may greet before.
+Heard hear(host::Conversation& talk, seconds time) {
+    Heard heard;
+    const native::Deadline end = native::Clock::now() + time;
+    for (auto now = native::Clock::now(); now < end; now = native::Clock::now()) {
+        const auto line = talk.hear(std::chrono::ceil<std::chrono::milliseconds>(end - now));
+        heard.ended = !line && native::Clock::now() < end;
+        if (!line) break;
+        heard.answer = Json::parse(*line, nullptr, false);
+        if (heard.answer.is_object()) return heard;
+        if (!line->empty()) heard.other = *line;
+    }
+    heard.answer = Json(Json::value_t::discarded);
+    return heard;
 }
 
-/// What one host says first, or why it says nothing.
+/// What a host is like, or why it does not say so.
 Json hear_host(const std::string& host, seconds time, host::Conversation& talk,
                const std::vector<std::string>& remote_shell) {
-    Json node = parsed(talk.hear(time));
-    if (node.is_object()) {
+    const Heard heard = hear(talk, time);
+    if (heard.answer.is_object()) {
         Json named = {{"host", host}};
-        named.update(node);
+        named.update(heard.answer);
         return named;
     }
-    const std::string said = talk.last_error();
+    std::string error = talk.last_error();
+    if (error.empty() && !heard.other.empty()) error = fmt::format("it said only: {}", excerpt(heard.other));
+    if (error.empty())
+        error = heard.ended ? "it ended without an answer"
+                            : fmt::format("it said nothing within {} s", time.count());
     return {{"host", host},
-            {"error", said.empty() ? fmt::format("it said nothing within {} s", time.count()) : said},
+            {"error", error},
             {"advice", fmt::format("this must work without a question: {} {} true; and {} must be the same "
                                    "build there",
                                    fmt::join(remote_shell, " "), host, host::own_program())}};
@@ -84,7 +108,7 @@ Json examine_hosts(const std::vector<host::HostSlots>& hosts, const std::vector<
             talks[i]->tell(
                 fmt::format("{}:{}", name_of(hosts[j].host), there["port"].get_ref<const std::string&>()));
             Json facts = {{"from", hosts[i].host}, {"to", hosts[j].host}};
-            const Json measured = parsed(talks[i]->hear(2 * probe_patience));
+            const Json measured = hear(*talks[i], 2 * probe_patience).answer;
             if (measured.is_object())
                 facts.update(measured);
             else

@@ -6,6 +6,7 @@
 
 #include "base/units.hpp"
 #include "cli/doctor_hosts.hpp"
+#include "runtime/native/launch.hpp"
 
 namespace heddle::cli {
 
@@ -38,7 +39,7 @@ void examine_node(const Json& node, const Json& nodes, const std::string& build,
         to.push_back({fmt::format("{} has another build of heddle", host),
                       "install the same build there, or share its folder", true});
     const auto files = node["open_files_max"].get<std::uint64_t>();
-    const std::uint64_t needed = 5 * processes + 64;
+    const std::uint64_t needed = native::files_of_launch(processes);
     if (files < needed)
         to.push_back({fmt::format("{} allows {} open files, and a run of {} processes needs {}", host, files,
                                   processes, needed),

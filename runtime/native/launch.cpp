@@ -69,9 +69,12 @@ void start_nodes(StartedProcesses& processes, const LaunchPart& part, const std:
 
 }  // namespace
 
+std::uint64_t files_of_launch(std::uint64_t nodes) {
+    return 3 * nodes + Listener::pending_max(nodes) + 64;
+}
+
 void allow_files(NodeId nodes) {
-    host::allow_open_files(3 * std::uint64_t{nodes} + Listener::pending_max(nodes) + 64,
-                           fmt::format("a run of {} nodes", nodes));
+    host::allow_open_files(files_of_launch(nodes), fmt::format("a run of {} nodes", nodes));
 }
 
 std::string stated_address(const std::string& address) {

@@ -35,8 +35,11 @@ struct LaunchOptions {
 /// is no address or interface of this machine and no name of a host.
 std::string stated_address(const std::string& address);
 
-/// Makes room for the open files of a run of `nodes`: each process takes two pipes and a connection in the
-/// launcher, and a connection in each other process. Throws Error.
+/// The open files that launching `nodes` takes on each host: two pipes and a connection for each process, and
+/// the connections that are not authenticated yet. A process of the run takes no more, unless UDP connects
+/// it.
+std::uint64_t files_of_launch(std::uint64_t nodes);
+/// Makes room for so many. Throws Error.
 void allow_files(NodeId nodes);
 
 /// The nodes of a launch; makes room for their files. Throws Error if the options make no sense.

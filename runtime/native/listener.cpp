@@ -40,8 +40,8 @@ struct Pending {
 
 }  // namespace
 
-std::size_t Listener::pending_max(NodeId nodes) {
-    return std::min<std::size_t>(64 + 2 * std::size_t{nodes}, 8192);
+std::size_t Listener::pending_max(std::size_t nodes) {
+    return std::min<std::size_t>(64 + 2 * nodes, 8192);
 }
 
 struct Listener::State {

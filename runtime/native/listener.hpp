@@ -41,7 +41,7 @@ public:
     /// How many connections may be pending: accepted by the system and not authenticated yet. All nodes of a
     /// run may connect at once, so there is room for each of them twice. If more come, the oldest that has
     /// sent nothing is dropped, or else the oldest; its peer tries again (introduce_until).
-    static std::size_t pending_max(NodeId nodes);
+    static std::size_t pending_max(std::size_t nodes);
 
 private:
     struct State;
