@@ -82,6 +82,14 @@ def no_temporary_directory(heddle, directory):
     check(result.returncode == 0, f"without a directory for temporary files: {result.stderr}")
 
 
+def launch_within_launch(heddle, directory):
+    """A script that `launch --capacity` runs may itself launch: the nodes of that all begin."""
+    file = experiment(directory, "fib.yaml", "{name: fib, n: 10}")
+    result = run(heddle, "launch", "-n", "2", "--", heddle, "run", file, HEDDLE_AT_START="1")
+    check(result.returncode == 0 and " on 2 x " in result.stdout and "did not join" not in result.stdout,
+          f"launched within a launch that nodes may join: {result}")
+
+
 def has_sanitizer(heddle):
     with open(heddle, "rb") as file:
         program = file.read()
@@ -171,7 +179,8 @@ def ignored_ends(heddle, directory):
 def main():
     arguments = script_arguments()
     heddle = os.path.abspath(arguments.heddle)
-    for test in (different_experiments, copies, no_temporary_directory, limits, large_files, stated_platform, too_large, hung_up, ignored_ends):
+    for test in (different_experiments, copies, no_temporary_directory, launch_within_launch, limits, large_files, stated_platform,
+                 too_large, hung_up, ignored_ends):
         with tempfile.TemporaryDirectory() as directory:
             test(heddle, directory)
     for failure in failures:

@@ -5,10 +5,13 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <functional>
 #include <future>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "tests/native_testing.hpp"
 
@@ -52,6 +55,26 @@ TEST(NativeLaunchControl, ARequestThatIsBeingServedIsWaitedFor) {
         return "here";
     });
     EXPECT_EQ(answer.get(), "+node 1 was started here");
+}
+
+// As a launch whose folder was removed since: std::filesystem throws no Error.
+TEST(NativeLaunchControl, WhateverKeepsANodeFromStartingIsAnswered) {
+    StartQueue queue(Places(1, 4));
+    const auto answer_if_second_throws = [&](const std::function<void()>& fail) {
+        auto answer = std::async(std::launch::async, [&] { return queue.ask_and_wait(2); });
+        pollfd entry{queue.event().get(), POLLIN, 0};
+        EXPECT_EQ(poll(&entry, 1, 10'000), 1);
+        bool first = true;
+        queue.serve([&](NodeId) -> std::string {
+            if (!std::exchange(first, false)) fail();
+            return "here";
+        });
+        return answer.get();
+    };
+    EXPECT_EQ(answer_if_second_throws([] { throw std::runtime_error("no folder"); }),
+              "-node 1 was started here; then: no folder");
+    EXPECT_EQ(answer_if_second_throws([] { throw Error("no process"); }),
+              "-node 2 was started here; then: no process");
 }
 
 // As a launch whose nodes fail while a user asks it for more.

@@ -58,8 +58,9 @@ void start_nodes(StartedProcesses& processes, const LaunchPart& part, const std:
             {environment::local_rank, std::to_string(part.here.local_first + i)},
             {environment::local_count, std::to_string(part.here.local_count)},
             {environment::address, address},
+            // Empty: of no meaning. It may be that of a launch that has started this one.
+            {environment::at_start, part.at_start == 0 ? "" : std::to_string(part.at_start)},
         };
-        if (part.at_start != 0) start.environment[environment::at_start] = std::to_string(part.at_start);
         start.own_output = node == 0;
         start.own_input = start.own_error = node == 0 && error == ErrorOfNode0::callers;
         start.spare = spare;

@@ -11,6 +11,7 @@
 #include <array>
 #include <atomic>
 #include <charconv>
+#include <exception>
 #include <fstream>
 #include <future>
 #include <mutex>
@@ -31,6 +32,11 @@ namespace {
 constexpr const char* refusal_at_end = "-the run is about to end";
 constexpr const char* refusal_of_silence =
     "-the launch does not answer; it may wait to write to its standard error";
+
+/// `started`: the answer so far.
+std::string refusal_after(const std::string& started, const std::string& reason) {
+    return fmt::format("-{}{}", started.empty() ? "" : started.substr(1) + "; then: ", reason);
+}
 
 }  // namespace
 
@@ -141,7 +147,10 @@ void StartQueue::serve(const std::function<std::string(NodeId)>& start) {
                 text += fmt::format("{}node {} was started {}", text.empty() ? "+" : ", ", node, place);
             }
         } catch (const Error& error) {
-            text = fmt::format("-{}{}", text.empty() ? "" : text.substr(1) + "; then: ", error.message());
+            text = refusal_after(text, error.message());
+        } catch (const std::exception& error) {
+            // The run goes on: what the system lacks for one more node is no reason to end it.
+            text = refusal_after(text, error.what());
         }
         if (asked.answer) asked.answer->set_value(text);
     }

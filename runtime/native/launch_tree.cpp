@@ -16,7 +16,11 @@ using host::StartedProcesses;
 
 LaunchTree::LaunchTree(StartedProcesses& processes, LaunchPart told, std::string from,
                        std::chrono::milliseconds begin_max)
-    : processes_(processes), told_(std::move(told)), from_(std::move(from)), begin_max_(begin_max) {}
+    : processes_(processes),
+      told_(std::move(told)),
+      from_(std::move(from)),
+      begin_max_(begin_max),
+      folder_(std::filesystem::current_path().string()) {}
 
 void LaunchTree::start(const std::vector<HostNodes>& hosts, bool spare) {
     const std::size_t count = std::min<std::size_t>(told_.branches, hosts.size());
@@ -29,9 +33,8 @@ void LaunchTree::start(const std::vector<HostNodes>& hosts, bool spare) {
 }
 
 void LaunchTree::start_branch(Branch branch) {
-    const std::string command =
-        fmt::format("cd {} && exec {}", host::shell_words({std::filesystem::current_path().string()}),
-                    host::shell_words({host::own_program(), "launch-part"}));
+    const std::string command = fmt::format("cd {} && exec {}", host::shell_words({folder_}),
+                                            host::shell_words({host::own_program(), "launch-part"}));
     const RemoteShell& shell = told_.remote_shell;
     StartedProcesses::Start start;
     start.node = branch.here.first;
@@ -93,7 +96,7 @@ std::string LaunchTree::not_begun(const HostNodes& nodes, int code) const {
             host::own_program(), nodes.host);
     }
     return fmt::format("nothing was started on {} (exit code {}); the folder {} must be there", nodes.host,
-                       code, std::filesystem::current_path().string());
+                       code, folder_);
 }
 
 }  // namespace heddle::native

@@ -57,6 +57,7 @@ private:
     LaunchPart told_;
     std::string from_;
     std::chrono::milliseconds begin_max_;
+    std::string folder_;                      ///< in which the launch began; it may be gone when a node joins
     std::map<std::size_t, Branch> branches_;  ///< by the process's number
 };
 
