@@ -119,8 +119,8 @@ int launch(const LaunchOptions& given, std::vector<std::string> command) {
     options.address = given.address;
     options.ports = native::parse_ports(given.ports);
     if (given.meeting_seconds > 0)
-        options.meeting_max =
-            std::chrono::milliseconds(static_cast<std::int64_t>(1000 * given.meeting_seconds));
+        options.meeting_max = std::chrono::ceil<std::chrono::milliseconds>(
+            std::chrono::duration<double>(given.meeting_seconds));
     const bool here = hosts.by_srun && hosts.list.size() == 1 && hosts.list[0].host == host::host_name();
     if (hosts.list.empty() || here) return native::launch_here(options);
     options.hosts = hosts.list;
@@ -157,8 +157,9 @@ void add_launch(CLI::App& app, Action& action, const std::vector<std::string>& c
         "--address", given->address,
         "this machine's address, as the hosts reach it: a number, a name, an interface, a subnet");
     verb->add_option("--ports", given->ports, "the ports at which the nodes meet: 40000-40100");
-    verb->add_option("--meeting-time", given->meeting_seconds,
-                     "how many seconds the nodes wait for each other at the meeting")
+    verb->add_option(
+            "--meeting-time", given->meeting_seconds,
+            "how many seconds the nodes wait for each other at the meeting; default: 10, and 0.1 a node")
         ->check(CLI::Range(0.0, 1e6));
     verb->add_option("--ssh", given->remote_shell, "the command that runs a command on a host; default: ssh");
     verb->add_option(

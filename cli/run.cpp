@@ -6,6 +6,7 @@
 #include <CLI/Formatter.hpp>
 #include <CLI/Validators.hpp>
 #include <algorithm>
+#include <exception>
 #include <iostream>
 #include <optional>
 
@@ -301,9 +302,17 @@ int run(const RunOptions& options) {
                                          : ProgressLine::When::on_terminal;
     std::vector<Record> records;
     std::optional<Error> unrecorded;
+    std::exception_ptr failed;
     for (std::uint32_t i = 0; i < experiment.repeat; ++i) {
-        auto record =
-            run_once(experiment.with_seed(experiment.seed + i), when, options.sim_threads, recording);
+        std::optional<Record> record;
+        try {
+            record =
+                run_once(experiment.with_seed(experiment.seed + i), when, options.sim_threads, recording);
+        } catch (...) {
+            if (records.empty()) throw;
+            failed = std::current_exception();  // the earlier runs have results all the same
+            break;
+        }
         if (!record) continue;
         try {
             recording.commit();
@@ -330,6 +339,7 @@ int run(const RunOptions& options) {
     if (store && !options.json) std::cout << fmt::format("results in {}\n", options.out);
     std::cout.flush();
     if (unrecorded) std::cerr << fmt::format("heddle: {}\n", unrecorded->what());
+    if (failed) std::rethrow_exception(failed);
     const auto wrong =
         std::find_if(records.begin(), records.end(), [](const Record& record) { return !record.ok(); });
     if (wrong == records.end()) return unrecorded ? mistake : success;

@@ -86,8 +86,27 @@ def launch_within_launch(heddle, directory):
     """A script that `launch --capacity` runs may itself launch: the nodes of that all begin."""
     file = experiment(directory, "fib.yaml", "{name: fib, n: 10}")
     result = run(heddle, "launch", "-n", "2", "--", heddle, "run", file, HEDDLE_AT_START="1")
-    check(result.returncode == 0 and " on 2 x " in result.stdout and "did not join" not in result.stdout,
+    check(result.returncode == 0 and " on 2 x " in result.stdout and "join" not in result.stdout + result.stderr,
           f"launched within a launch that nodes may join: {result}")
+
+
+def run_as(heddle, file, shell):
+    return "sh", "-c", f"{shell}; exec {heddle} run {file} --set repeat=$repeat"
+
+
+def failed_later_run(heddle, directory):
+    """Node 1 ends after the first of two runs, whose result is printed all the same."""
+    file = experiment(directory, "fib.yaml", "{name: fib, n: 10}")
+    result = run(heddle, "launch", "-n", "2", "--", *run_as(heddle, file, "repeat=$((2 - HEDDLE_RANK))"))
+    refused("a run that fails behind another", result, "the process of node 1 has ended")
+    check("value 55" in result.stdout, f"the result before a run that fails: {result}")
+
+
+def short_meeting(heddle, directory):
+    file = experiment(directory, "fib.yaml", "{name: fib, n: 10}")
+    result = run(heddle, "launch", "-n", "2", "--meeting-time", "0.0004", "--",
+                 *run_as(heddle, file, "repeat=1; [ $HEDDLE_RANK = 1 ] && exec sleep 100"))
+    refused("a meeting of less than a millisecond", result, "node 1 did not come within 0.001 s")
 
 
 def has_sanitizer(heddle):
@@ -179,7 +198,8 @@ def ignored_ends(heddle, directory):
 def main():
     arguments = script_arguments()
     heddle = os.path.abspath(arguments.heddle)
-    for test in (different_experiments, copies, no_temporary_directory, launch_within_launch, limits, large_files, stated_platform,
+    for test in (different_experiments, copies, no_temporary_directory, launch_within_launch, failed_later_run,
+                 short_meeting, limits, large_files, stated_platform,
                  too_large, hung_up, ignored_ends):
         with tempfile.TemporaryDirectory() as directory:
             test(heddle, directory)

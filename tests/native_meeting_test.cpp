@@ -107,6 +107,23 @@ TEST(NativeMeeting, TheRendezvousSaysHowLongNodesWaitForEachOther) {
     EXPECT_EQ(early.get().size(), 2u);
 }
 
+// Node 0 checks an answer before it comes for the next run, and the others have nothing to check.
+TEST(NativeMeeting, LaterRunsWaitForTheCheckOfNode0) {
+    const Key key = make_key();
+    const Rendezvous rendezvous(2, key, "127.0.0.1", 1s);
+    const auto meet_as = [&](NodeId rank) {
+        return meet(*member(rank, 2, key, rendezvous.address()).membership, Agreement{}, {"127.0.0.1:1"},
+                    10s);
+    };
+    for (const auto check : {0ms, 2500ms}) {
+        auto other = std::async(std::launch::async, meet_as, NodeId{1});
+        std::this_thread::sleep_for(check);
+        EXPECT_EQ(meet_as(0).size(), 2u);
+        EXPECT_EQ(other.get().size(), 2u);
+    }
+    EXPECT_THAT(error_of([&] { (void)meet_as(0); }), HasSubstr("node 1 did not come within 1 s"));
+}
+
 TEST(NativeMeeting, WhoWaitsIsToldThatAProcessHasEnded) {
     const Key key = make_key();
     Rendezvous rendezvous(2, key);

@@ -113,6 +113,7 @@ struct Rendezvous::State {
     std::uint64_t fingerprint = 0;
     Agreement agreement;  ///< of node 0
     Deadline deadline = Deadline::max();
+    bool met = false;  ///< all nodes, for an earlier run
     std::optional<NodeId> first_ended;
     bool stopping = false;
     std::unique_ptr<Listener> listener;
@@ -134,8 +135,10 @@ struct Rendezvous::State {
         if (const auto request = request_from(session.peer.address)) return ask(*request);
         const std::lock_guard lock(mutex);
         const bool joins = session.peer.rank >= places.at_start;
-        // On a busy machine many nodes take long, so each that comes gives the others more time.
-        if (!joins) deadline = Clock::now() + meeting_max;
+        // On a busy machine many nodes take long, so each that comes gives the others more time. Before a
+        // later run node 0 checks the last answer for as long as it takes, and its end would be known.
+        if (!joins && (!met || session.peer.rank == 0 || visitors.contains(0)))
+            deadline = Clock::now() + meeting_max;
         (joins ? joining : visitors)
             .emplace(session.peer.rank,
                      Visitor{std::move(socket), session, Sealer(session.send_key, protection),
@@ -217,6 +220,7 @@ struct Rendezvous::State {
         for (const auto& [rank, visitor] : visitors) addresses[rank] = visitor.session.peer.address;
         if (places.at_start < places.capacity && !open_run(addresses, first)) return;
         answer_all(FrameKind::table, table_of(addresses));
+        met = true;
     }
 
     /// A line for each node; empty where it takes no part.
