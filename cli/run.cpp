@@ -29,6 +29,7 @@
 #include "results/store.hpp"
 #include "runtime/native/job_start.hpp"
 #include "runtime/native/job_step.hpp"
+#include "runtime/native/launch.hpp"
 #include "runtime/native/mpi_mesh.hpp"
 #include "runtime/run/execution.hpp"
 #include "workloads/blas.hpp"
@@ -237,8 +238,9 @@ std::string table_of(const std::vector<Record>& records) {
 /// wrong; then `code` is this process's exit code, the same as that one's: a launcher takes the code of the
 /// process that ends first.
 std::optional<configs::Experiment> read_experiment(const RunOptions& options, Part& part, int& code) {
+    const bool by_launch = part.launched;
     std::vector<configs::Override> overrides = overrides_of(options.overrides);
-    if (part.launched)
+    if (by_launch)
         overrides.push_back({"platform.nodes", std::to_string(part.nodes),
                              part.at_start ? "heddle launch --capacity" : "heddle launch -n"});
     if (part.at_start)
@@ -265,6 +267,12 @@ std::optional<configs::Experiment> read_experiment(const RunOptions& options, Pa
     } catch (const Error& error) {
         const auto step = native::job_step();
         const bool alone = step && !part.launched;
+        if (by_launch && !part.by_mpi) {
+            // A node that joins later may meet a mistake of its own.
+            const bool joins = part.at_start && part.rank >= *part.at_start;
+            if (!part.speaks() && !joins) native::let_node_0_speak();
+            throw;
+        }
         if (alone ? !native::fail_in_job() || step->rank == 0 : part.speaks() || part.by_mpi) throw;
         code = exit_code_of(error);
         return std::nullopt;

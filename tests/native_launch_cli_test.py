@@ -102,6 +102,17 @@ def failed_later_run(heddle, directory):
     check("value 55" in result.stdout, f"the result before a run that fails: {result}")
 
 
+def mistake_of_one(heddle, directory):
+    """A file that only one node lacks: the others cannot say so. What all lack node 0 says once."""
+    file = experiment(directory, "fib.yaml", "{name: fib, n: 10}")
+    lacks = f"file={file}; [ $HEDDLE_RANK = %s ] && file={directory}/absent.yaml; exec {heddle} run $file"
+    result = run(heddle, "launch", "-n", "2", "--", "sh", "-c", lacks % 1)
+    refused("a file that node 1 lacks", result, "[node 1] heddle: ", "absent.yaml")
+    result = run(heddle, "launch", "-n", "3", "--", heddle, "run", os.path.join(directory, "absent.yaml"))
+    refused("a file that all lack", result, "absent.yaml")
+    check(result.stderr.count("absent.yaml") == 1, f"a file that all lack: {result.stderr}")
+
+
 def short_meeting(heddle, directory):
     file = experiment(directory, "fib.yaml", "{name: fib, n: 10}")
     result = run(heddle, "launch", "-n", "2", "--meeting-time", "0.0004", "--",
@@ -199,7 +210,7 @@ def main():
     arguments = script_arguments()
     heddle = os.path.abspath(arguments.heddle)
     for test in (different_experiments, copies, no_temporary_directory, launch_within_launch, failed_later_run,
-                 short_meeting, limits, large_files, stated_platform,
+                 mistake_of_one, short_meeting, limits, large_files, stated_platform,
                  too_large, hung_up, ignored_ends):
         with tempfile.TemporaryDirectory() as directory:
             test(heddle, directory)

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <thread>
 
 #include "base/error.hpp"
 #include "host/command_line.hpp"
@@ -76,6 +77,10 @@ std::uint64_t files_of_launch(std::uint64_t nodes) {
 
 void allow_files(NodeId nodes) {
     host::allow_open_files(files_of_launch(nodes), fmt::format("a run of {} nodes", nodes));
+}
+
+void let_node_0_speak() {
+    std::this_thread::sleep_for(LaunchOptions{}.grace + std::chrono::seconds(1));
 }
 
 std::string stated_address(const std::string& address) {

@@ -42,6 +42,10 @@ std::uint64_t files_of_launch(std::uint64_t nodes);
 /// Makes room for so many. Throws Error.
 void allow_files(NodeId nodes);
 
+/// For a launched node other than 0 that has met a mistake: node 0 most likely has met the same, speaks of
+/// it, and the launch ends this process. Returns some seconds later where it did not.
+void let_node_0_speak();
+
 /// The nodes of a launch; makes room for their files. Throws Error if the options make no sense.
 Places places_of(const LaunchOptions& options);
 
