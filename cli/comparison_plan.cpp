@@ -23,17 +23,6 @@ using configs::Backend;
 using configs::Combination;
 using configs::Experiment;
 
-/// A text as --set reads it: quoted where plain YAML would be something else, as with ` #` or `: `.
-std::string as_yaml(const std::string& text) {
-    try {
-        const configs::Value read = configs::parse_value(text, {});
-        if (read.kind == configs::Value::Kind::scalar && !read.quoted && read.text == text) return text;
-    } catch (const Error&) {
-        // It is not YAML.
-    }
-    return nlohmann::json(text).dump();
-}
-
 /// A compared value for the command line. A path of the file is relative to that file; on the command line to
 /// the working directory. The name of an output belongs to what names a cell: it stays relative if it is so.
 std::string value_for_cell(const Experiment& experiment, const configs::Override& given) {
@@ -161,6 +150,16 @@ void refuse_shared_outputs(const Plan& plan, const std::string& directory) {
                 output.where);
         }
     }
+}
+
+std::string as_yaml(const std::string& text) {
+    try {
+        const configs::Value read = configs::parse_value(text, {});
+        if (read.kind == configs::Value::Kind::scalar && !read.quoted && read.text == text) return text;
+    } catch (const Error&) {
+        // It is not YAML.
+    }
+    return nlohmann::json(text).dump();
 }
 
 std::vector<std::string> Plan::names() const {

@@ -48,4 +48,7 @@ void expect_readable_by_cells(const std::string& file);
 /// in the directory of results.
 void refuse_shared_outputs(const Plan& plan, const std::string& directory);
 
+/// A text as --set reads it: quoted where plain YAML would be something else, as with ` #` or `: `.
+std::string as_yaml(const std::string& text);
+
 }  // namespace heddle::cli

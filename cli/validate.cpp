@@ -67,9 +67,10 @@ int verdict_code(const results::Validation& validation) {
 }
 
 /// Says on standard error what cannot be replayed, and why. Returns the signal that stopped it, or 0.
-int replay_validation(const WorldPlans& plans, const std::string& directory, Replays how,
+int replay_validation(const WorldPlans& plans, const std::string& directory, const ReplayOptions& options,
                       ValidationRun& run) {
-    const ReplayResult replays = replay_runs(plans, directory, how, run.pairs);
+    const ReplayResult replays = replay_runs(plans, directory, options, run.pairs);
+    run.budget_spent = run.budget_spent || replays.budget_spent;
     if (replays.without_graph > 0)
         std::cerr << fmt::format("{} configurations run no placed graph, and are not replayed\n",
                                  replays.without_graph);
@@ -132,8 +133,7 @@ int validate_file(const ValidateOptions& options) {
     else
         run = run_validation(plans, runner);
     if (options.replay && run.signal == 0)
-        run.signal =
-            replay_validation(plans, runner.directory, options.show ? Replays::read : Replays::run, run);
+        run.signal = replay_validation(plans, runner.directory, {!options.show, runner.budget_seconds}, run);
     if (run.signal != 0) {
         std::cerr << fmt::format("heddle: stopped; the same command goes on from here ({})\n",
                                  runner.directory);
@@ -163,7 +163,9 @@ void add_validate(CLI::App& app, Action& action) {
         ->type_name("KEY")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    verb->add_option("--budget", options->budget, "begin no run after this time; 60s")->type_name("TIME");
+    verb->add_option("--budget", options->budget,
+                     "begin no run after this time, and no replay after as much again; 60s")
+        ->type_name("TIME");
     verb->add_option("--runs", options->runs, "runs of each configuration in each world, at most; 64")
         ->check(CLI::Range(1, 1024));
     verb->add_option("--order", options->order_seed, "seed of the order of the runs; 1")

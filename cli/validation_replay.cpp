@@ -5,13 +5,18 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <optional>
+#include <map>
+#include <utility>
 
+#include "base/error.hpp"
+#include "cli/cell_progress.hpp"
 #include "cli/cell_runner.hpp"
 #include "cli/worlds.hpp"
 #include "configs/cell.hpp"
 #include "configs/experiment.hpp"
+#include "host/machine.hpp"
 #include "host/process_pool.hpp"
+#include "host/wall_clock.hpp"
 
 namespace heddle::cli {
 
@@ -37,9 +42,10 @@ bool has_graph_tasks(const std::string& table) {
 Cell replay_of(const Cell& simulated, const std::string& table) {
     Cell cell = simulated;
     const auto seed = std::ranges::find(cell.words, "--seed");
-    const std::vector<std::string> sets = {"--set", "schedule.placement=file",
-                                           "--set", "schedule.placement_file=" + table,
-                                           "--set", "schedule.stealing.victim=none"};
+    const std::vector<std::string> sets = {"--set", "schedule.placement=file", "--set",
+                                           "schedule.placement_file=" + as_yaml(table),
+                                           // The whole section: a policy's own settings go with it.
+                                           "--set", "schedule.stealing=none"};
     cell.words.insert(seed, sets.begin(), sets.end());
     std::vector<configs::Override> overrides;
     for (std::size_t i = 0; i + 1 < cell.words.size(); ++i)
@@ -52,40 +58,95 @@ Cell replay_of(const Cell& simulated, const std::string& table) {
     return cell;
 }
 
-}  // namespace
+/// A simulation, and the native runs whose schedule it has.
+struct Replay {
+    Cell cell;
+    std::vector<std::pair<std::size_t, std::size_t>> of;  ///< pair and round
+    Outcome outcome;
+};
 
-ReplayResult replay_runs(const WorldPlans& plans, const std::string& directory, Replays how,
-                         std::vector<results::WorldPair>& pairs) {
-    // Beside the cells of the validation, so that tables and pages of those leave them out.
-    const std::string replays = directory + "/replays";
-    if (how == Replays::run) std::filesystem::create_directories(replays);
-    ReplayResult result;
+/// Each cell once: two configurations may share it.
+std::vector<Replay> plan_replays(const WorldPlans& plans, const std::string& directory,
+                                 const std::vector<results::WorldPair>& pairs, ReplayResult& result) {
+    std::vector<Replay> all;
+    std::map<std::string, std::size_t> places;
     for (std::size_t i = 0; i < pairs.size(); ++i) {
-        results::WorldPair& pair = pairs[i];
-        bool is_graph = true;
-        for (std::size_t round = 0; round < pair.native.size() && is_graph; ++round) {
-            if (pair.native[round].state != Outcome::State::right) continue;
+        for (std::size_t round = 0; round < pairs[i].native.size(); ++round) {
+            if (pairs[i].native[round].state != Outcome::State::right) continue;
             const std::string table = record_of(directory, plans.native.cells[plans.native.runs[i][round]]);
             if (!std::filesystem::exists(table)) {
                 ++result.without_record;
                 continue;
             }
-            is_graph = has_graph_tasks(table);
-            if (!is_graph) break;
-            const Cell cell = replay_of(plans.simulated.cells[plans.simulated.runs[i][round]], table);
-            Outcome outcome = results::read_outcome(replays, cell.name);
-            if (outcome.state == Outcome::State::missing && how == Replays::run) {
-                host::PoolOptions pool;
-                pool.ended = [&](const host::JobEnd& end) {
-                    if (const auto left = outcome_after(cell, replays, end)) outcome = *left;
-                };
-                result.signal = host::run_jobs({{command_line_of(cell, replays), false}}, pool);
-                if (result.signal != 0) return result;
+            if (!has_graph_tasks(table)) {
+                ++result.without_graph;
+                break;
             }
-            if (outcome.bad()) result.failed.push_back(outcome.failure.error);
-            pair.replayed.push_back(std::move(outcome));
+            try {
+                Cell cell = replay_of(plans.simulated.cells[plans.simulated.runs[i][round]], table);
+                const auto [place, is_new] = places.try_emplace(cell.name, all.size());
+                if (is_new) all.push_back({std::move(cell), {}, {}});
+                all[place->second].of.emplace_back(i, round);
+            } catch (const Error& error) {
+                result.failed.emplace_back(error.what());
+            }
         }
-        if (!is_graph) ++result.without_graph;
+    }
+    return all;
+}
+
+/// Runs what is missing or has failed, until the budget is spent.
+void run_replays(std::vector<Replay>& all, const std::string& replays, double budget_seconds,
+                 ReplayResult& result) {
+    std::vector<Replay*> waiting;
+    std::vector<host::Job> jobs;
+    for (Replay& replay : all) {
+        if (replay.outcome.state == Outcome::State::right) continue;
+        waiting.push_back(&replay);
+        std::vector<std::string> argv = command_line_of(replay.cell, replays);
+        argv.insert(argv.end(), {"--sim-threads", "1"});  // each has a core
+        jobs.push_back({std::move(argv), replay.cell.alone});
+    }
+    const double began = host::wall_seconds();
+    CellProgress progress;
+    CellCounts counts{waiting.size(), 0, 0, -1};
+    host::PoolOptions pool;
+    pool.width = host::machine_cores();
+    pool.wanted = [&](std::size_t job) {
+        if (host::wall_seconds() - began >= budget_seconds) {
+            result.budget_spent = true;
+            return false;
+        }
+        if (waiting[job]->outcome.bad()) results::forget_cell(replays, waiting[job]->cell.name);
+        return true;
+    };
+    pool.ended = [&](const host::JobEnd& end) {
+        Replay& replay = *waiting[end.job];
+        replay.outcome = outcome_after(replay.cell, replays, end).value_or(Outcome{});
+        ++counts.finished;
+        if (replay.outcome.bad()) ++counts.failed;
+    };
+    pool.ticked = [&] { progress.show(counts); };
+    result.signal = host::run_jobs(jobs, pool);
+}
+
+}  // namespace
+
+ReplayResult replay_runs(const WorldPlans& plans, const std::string& directory, const ReplayOptions& options,
+                         std::vector<results::WorldPair>& pairs) {
+    // Beside the cells of the validation, so that tables and pages of those leave them out.
+    const std::string replays = directory + "/replays";
+    ReplayResult result;
+    std::vector<Replay> all = plan_replays(plans, directory, pairs, result);
+    for (Replay& replay : all) replay.outcome = results::read_outcome(replays, replay.cell.name);
+    if (options.run) {
+        std::filesystem::create_directories(replays);
+        run_replays(all, replays, options.budget_seconds, result);
+    }
+    for (results::WorldPair& pair : pairs) pair.replayed.resize(pair.native.size());
+    for (const Replay& replay : all) {
+        if (replay.outcome.bad()) result.failed.push_back(replay.outcome.failure.error);
+        for (const auto& [pair, round] : replay.of) pairs[pair].replayed[round] = replay.outcome;
     }
     return result;
 }

@@ -162,6 +162,29 @@ def check_replay(validations):
     assert "4 configurations run no placed graph, and are not replayed" in done.stderr, done
 
 
+POLICY = GRAPH.replace("{victim: random}", "{victim: hierarchical, near: 3}")
+
+
+def check_refused_replays(validations):
+    """A replay has no stealing, so a setting of the file's policy goes with it. A path is no YAML. Replays obey the budget, and one that failed is run again."""
+    file, out = validations.file("policy.yaml", POLICY), validations.path("a: b #c")
+    words = ("validate", file, "--replay", "--out", out, "--runs", "2", "--json")
+    done = validations.run(*words, "--budget", "3600s")
+    assert json.loads(done.stdout)["lines"][0]["replayed"]["runs"] == 2 and os.path.exists(os.path.join(out, "results.csv")), done
+    replays = os.path.join(out, "replays")
+    first, second = sorted(os.listdir(replays))
+    os.remove(os.path.join(replays, first, "result.json"))
+    with open(os.path.join(replays, first, "failure.json"), "w", encoding="utf-8") as file:
+        json.dump({"error": "no memory", "exit_code": 1, "command": "heddle run"}, file)
+    os.remove(os.path.join(replays, second, "result.json"))
+    spent = validations.run(*words, "--budget", "0s")
+    assert json.loads(spent.stdout)["budget_spent"] and json.loads(spent.stdout)["lines"][0]["replayed"]["runs"] == 0, spent
+    assert "a replay failed: no memory" in spent.stderr and not os.path.exists(os.path.join(replays, second, "result.json")), spent
+    again = validations.run(*words, "--budget", "3600s")
+    assert json.loads(again.stdout)["lines"] == json.loads(done.stdout)["lines"] and "failed" not in again.stderr, again
+    assert not os.path.exists(os.path.join(replays, first, "failure.json"))
+
+
 SHARED = """
 name: shared
 workload: {name: fib, n: 16, cutoff: 8}
@@ -221,6 +244,7 @@ def main():
         check_going_on(validations, file, out, found)
         check_report(validations, out)
         check_replay(validations)
+        check_refused_replays(validations)
         check_shared_cells(validations)
         check_changed_input(validations)
         check_verdict(validations)
