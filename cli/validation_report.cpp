@@ -47,11 +47,12 @@ std::string replays_table(const Validation& validation) {
     std::vector<std::vector<std::string>> rows = {
         {"", "replayed runs", "native", "replayed", "simulated", "timing", "scheduling"}};
     for (const ValidationLine& line : validation.lines) {
-        if (line.replayed_runs == 0) continue;
-        rows.push_back({line_name(line, validation.keys), std::to_string(line.replayed_runs),
-                        seconds_or_dash(line.native_seconds), seconds_or_dash(line.replayed_seconds),
-                        seconds_or_dash(line.simulated_seconds), percent_or_dash(line.timing_error()),
-                        percent_or_dash(line.scheduling_error())});
+        if (!line.replays) continue;
+        const results::ReplayMedians& replays = *line.replays;
+        rows.push_back({line_name(line, validation.keys), std::to_string(replays.runs),
+                        show_seconds(replays.native), show_seconds(replays.replayed),
+                        seconds_or_dash(replays.simulated), percent_or_dash(replays.timing_error()),
+                        percent_or_dash(replays.scheduling_error())});
     }
     return rows.size() == 1 ? std::string() : columns(rows, 1) + "\n";
 }

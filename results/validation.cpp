@@ -75,6 +75,24 @@ std::vector<std::pair<std::string, double>> parts_of(const ValidationLine& line,
     return parts;
 }
 
+std::optional<ReplayMedians> replay_medians_of(const WorldPair& pair) {
+    std::vector<double> native, replayed, simulated;
+    for (std::size_t i = 0; i < std::min(pair.native.size(), pair.replayed.size()); ++i) {
+        if (pair.native[i].state != Outcome::State::right || pair.replayed[i].state != Outcome::State::right)
+            continue;
+        native.push_back(pair.native[i].makespan_seconds);
+        replayed.push_back(pair.replayed[i].makespan_seconds);
+        if (i < pair.simulated.size() && pair.simulated[i].state == Outcome::State::right)
+            simulated.push_back(pair.simulated[i].makespan_seconds);
+    }
+    // Further runs of a constant simulation are left out, and would be the same.
+    if (is_constant(pair.simulated)) simulated = right_makespans(pair.simulated);
+    if (native.empty() || std::ranges::min(native) <= 0 || std::ranges::min(replayed) <= 0)
+        return std::nullopt;
+    return ReplayMedians{native.size(), median(native), median(replayed),
+                         simulated.empty() ? std::nullopt : std::optional(median(simulated))};
+}
+
 /// Whether a key chooses how the work is done, and not what is done.
 bool is_policy(const std::string& key) {
     return key.starts_with("schedule.") || key == configs::variant_key;
@@ -146,14 +164,8 @@ std::optional<double> ValidationLine::error() const {
     return ratio ? std::optional(std::abs(ratio->value - 1)) : std::nullopt;
 }
 
-std::optional<double> ValidationLine::timing_error() const {
-    if (!replayed_seconds || !ratio) return std::nullopt;
-    return *replayed_seconds / *native_seconds - 1;
-}
-
-std::optional<double> ValidationLine::scheduling_error() const {
-    if (!replayed_seconds || !ratio) return std::nullopt;
-    return *simulated_seconds / *replayed_seconds - 1;
+std::optional<double> ReplayMedians::scheduling_error() const {
+    return simulated ? std::optional(*simulated / replayed - 1) : std::nullopt;
 }
 
 std::size_t Validation::passed() const {
@@ -202,9 +214,7 @@ ValidationLine validate_pair(const WorldPair& pair) {
     line.simulated_runs = simulated.size();
     if (!native.empty()) line.native_seconds = median(native);
     if (!simulated.empty()) line.simulated_seconds = median(simulated);
-    const std::vector<double> replayed = right_makespans(pair.replayed);
-    line.replayed_runs = replayed.size();
-    if (!replayed.empty()) line.replayed_seconds = median(replayed);
+    line.replays = replay_medians_of(pair);
     line.same_tasks = same_tasks_in(pair);
     line.counted = medians_of(pair);
     if (native.empty() || simulated.empty() || *std::min_element(native.begin(), native.end()) <= 0)

@@ -23,8 +23,9 @@ struct WorldPair {
     std::vector<std::string> values;  ///< of the compared keys
     std::vector<Outcome> native;
     std::vector<Outcome> simulated;
-    std::vector<Outcome> replayed = {};  ///< simulated with the schedules that native runs had
-    std::size_t repeated = 0;            ///< native runs that were disturbed, and were run again
+    /// Simulated with the schedules that native runs had: each in the place of its native run.
+    std::vector<Outcome> replayed = {};
+    std::size_t repeated = 0;   ///< native runs that were disturbed, and were run again
     std::size_t disturbed = 0;  ///< native runs that were disturbed, and count because repeats were, too
 };
 
@@ -33,6 +34,20 @@ struct WorldMedians {
     std::string what;  ///< by the name of runs.csv
     std::optional<double> native;
     std::optional<double> simulated;
+};
+
+/// Medians over the runs that have a right replay. The others are left out: what they took, such as without
+/// the cost of a record, would count as an error of times.
+struct ReplayMedians {
+    std::size_t runs = 0;
+    double native = 0;
+    double replayed = 0;
+    std::optional<double> simulated;  ///< nothing if none of them was simulated
+
+    /// Replayed over native time less 1, which the times of tasks and messages cause.
+    double timing_error() const { return replayed / native - 1; }
+    /// Simulated over replayed time less 1, which the schedule causes.
+    std::optional<double> scheduling_error() const;
 };
 
 /// The ratio of two samples' medians with its interval, and whether it is within the bounds.
@@ -56,8 +71,7 @@ struct ValidationLine {
     std::size_t disturbed = 0;
     std::optional<double> native_seconds;  ///< median
     std::optional<double> simulated_seconds;
-    std::optional<double> replayed_seconds;  ///< of the right replays, as the next
-    std::size_t replayed_runs = 0;
+    std::optional<ReplayMedians> replays;
     std::optional<Ratio> ratio;  ///< of the medians, simulated over native
     Equivalence within_narrow = Equivalence::undecided;
     Equivalence within_wide = Equivalence::undecided;
@@ -71,10 +85,6 @@ struct ValidationLine {
 
     /// |ratio - 1|, if there is a ratio.
     std::optional<double> error() const;
-    /// What the ratio is made of, if there are replays: replayed over native time less 1, which the times of
-    /// tasks and messages cause; and simulated over replayed time less 1, which the schedule causes.
-    std::optional<double> timing_error() const;
-    std::optional<double> scheduling_error() const;
     bool passes() const { return within_wide == Equivalence::within && same_tasks != false && bad == 0; }
     /// Shown to be wrong, or not run to a right answer; neither that nor `passes` is undecided.
     bool fails() const { return within_wide == Equivalence::outside || same_tasks == false || bad > 0; }

@@ -22,6 +22,17 @@ std::string number_or_empty(std::optional<double> value) {
     return value ? OrderedJson(*value).dump() : std::string();
 }
 
+OrderedJson json_of_replays(const std::optional<ReplayMedians>& found) {
+    const ReplayMedians replays = found.value_or(ReplayMedians{});
+    const auto known = [&found](double value) { return found ? OrderedJson(value) : OrderedJson(); };
+    return {{"runs", replays.runs},
+            {"median_seconds", known(replays.replayed)},
+            {"native_median_seconds", known(replays.native)},
+            {"simulated_median_seconds", number_or_null(replays.simulated)},
+            {"timing_error", known(replays.timing_error())},
+            {"scheduling_error", number_or_null(replays.scheduling_error())}};
+}
+
 OrderedJson json_of_line(const ValidationLine& line, const std::vector<std::string>& keys) {
     OrderedJson values = OrderedJson::object(), counted = OrderedJson::object(),
                 parts = OrderedJson::object();
@@ -43,11 +54,7 @@ OrderedJson json_of_line(const ValidationLine& line, const std::vector<std::stri
               {"low", interval ? OrderedJson(interval->low) : OrderedJson()},
               {"high", interval ? OrderedJson(interval->high) : OrderedJson()}}},
             {"error", number_or_null(line.error())},
-            {"replayed",
-             {{"runs", line.replayed_runs},
-              {"median_seconds", number_or_null(line.replayed_seconds)},
-              {"timing_error", number_or_null(line.timing_error())},
-              {"scheduling_error", number_or_null(line.scheduling_error())}}},
+            {"replayed", json_of_replays(line.replays)},
             {"within_5_percent", name(line.within_narrow)},
             {"within_15_percent", name(line.within_wide)},
             {"same_tasks", line.same_tasks ? OrderedJson(*line.same_tasks) : OrderedJson()},
@@ -55,12 +62,21 @@ OrderedJson json_of_line(const ValidationLine& line, const std::vector<std::stri
             {"counted", std::move(counted)}};
 }
 
+void put_replays(Row& row, const std::optional<ReplayMedians>& replays) {
+    row.emplace_back("replayed_runs", std::to_string(replays ? replays->runs : 0));
+    row.emplace_back("replayed_seconds", replays ? number_or_empty(replays->replayed) : "");
+    row.emplace_back("replayed_native_seconds", replays ? number_or_empty(replays->native) : "");
+    row.emplace_back("replayed_simulated_seconds", replays ? number_or_empty(replays->simulated) : "");
+    row.emplace_back("timing_error", replays ? number_or_empty(replays->timing_error()) : "");
+    row.emplace_back("scheduling_error", replays ? number_or_empty(replays->scheduling_error()) : "");
+}
+
 }  // namespace
 
 std::string validation_csv(const Validation& validation) {
     std::vector<Row> rows;
-    const bool replays = std::ranges::any_of(
-        validation.lines, [](const ValidationLine& line) { return line.replayed_runs > 0; });
+    const bool any_replays = std::ranges::any_of(
+        validation.lines, [](const ValidationLine& line) { return line.replays.has_value(); });
     for (const ValidationLine& line : validation.lines) {
         Row& row = rows.emplace_back();
         for (std::size_t i = 0; i < line.values.size(); ++i)
@@ -77,12 +93,7 @@ std::string validation_csv(const Validation& validation) {
         row.emplace_back("ratio_low", interval ? number_or_empty(interval->low) : "");
         row.emplace_back("ratio_high", interval ? number_or_empty(interval->high) : "");
         row.emplace_back("error", number_or_empty(line.error()));
-        if (replays) {
-            row.emplace_back("replayed_runs", std::to_string(line.replayed_runs));
-            row.emplace_back("replayed_seconds", number_or_empty(line.replayed_seconds));
-            row.emplace_back("timing_error", number_or_empty(line.timing_error()));
-            row.emplace_back("scheduling_error", number_or_empty(line.scheduling_error()));
-        }
+        if (any_replays) put_replays(row, line.replays);
         row.emplace_back("within_5_percent", name(line.within_narrow));
         row.emplace_back("within_15_percent", name(line.within_wide));
         row.emplace_back("same_tasks", !line.same_tasks ? "" : *line.same_tasks ? "true" : "false");

@@ -149,19 +149,45 @@ TEST(Validation, TheTotalIsOverLinesWithARatio) {
 
 TEST(Validation, ReplaysDivideTheErrorIntoTimingAndScheduling) {
     WorldPair pair = pair_of({"1"}, 1, 1.2);
-    EXPECT_FALSE(validate_pair(pair).timing_error() || validate_pair(pair).scheduling_error());
-    for (const double seconds : {1.1, 1.1, 1.3}) pair.replayed.push_back(outcome(seconds));
-    pair.replayed.push_back({});  // one that failed
+    EXPECT_FALSE(validate_pair(pair).replays);
+    for (Outcome& run : pair.native) run.makespan_seconds = 1;
+    for (const double seconds : {1.1, 1.1, 1.1, 1.1, 1.1, 1.3, 1.3, 1.3})
+        pair.replayed.push_back(outcome(seconds));
     const ValidationLine line = validate_pair(pair);
-    EXPECT_EQ(line.replayed_runs, 3U);
-    EXPECT_THAT(*line.timing_error(), DoubleNear(0.1, 0.002));
-    EXPECT_THAT(*line.scheduling_error(), DoubleNear(1.2 / 1.1 - 1, 1e-12));
-    EXPECT_THAT((1 + *line.timing_error()) * (1 + *line.scheduling_error()),
+    ASSERT_TRUE(line.replays);
+    EXPECT_EQ(line.replays->runs, 8U);
+    EXPECT_THAT(line.replays->timing_error(), DoubleNear(0.1, 1e-12));
+    EXPECT_THAT(*line.replays->scheduling_error(), DoubleNear(1.2 / 1.1 - 1, 1e-12));
+    EXPECT_THAT((1 + line.replays->timing_error()) * (1 + *line.replays->scheduling_error()),
                 DoubleNear(line.ratio->value, 1e-12));
     const CsvTable table = CsvTable::parse(validation_csv(validate("v", {"platform.nodes"}, {pair})));
     for (const std::string& column : table.columns())
         EXPECT_NE(describe_column("results.csv", column).meaning, "a key of the experiment") << column;
     EXPECT_THAT(table.columns(), ::testing::Contains("scheduling_error"));
+}
+
+// By hand: the runs that are replayed take 3 s in each way, so neither times nor the schedule are wrong.
+TEST(Validation, OnlyRunsWithAReplayDivideTheError) {
+    WorldPair pair;
+    for (const double seconds : {1, 1, 3, 3, 3}) {
+        pair.native.push_back(outcome(seconds));
+        pair.simulated.push_back(outcome(seconds));
+        pair.replayed.push_back(outcome(seconds));
+    }
+    pair.replayed[0] = pair.replayed[1] = {};  // not recorded
+    pair.replayed[2].state = Outcome::State::failed;
+    const ValidationLine line = validate_pair(pair);
+    ASSERT_TRUE(line.replays);
+    EXPECT_EQ(line.replays->runs, 2U);
+    EXPECT_EQ(line.replays->timing_error(), 0);
+    EXPECT_EQ(line.replays->scheduling_error(), 0);
+    pair.simulated.resize(2);
+    EXPECT_FALSE(validate_pair(pair).replays->scheduling_error());
+    // Of a constant simulation all runs count.
+    for (Outcome& run : pair.simulated) run = outcome(6, 10, true);
+    EXPECT_EQ(validate_pair(pair).replays->scheduling_error(), 1);
+    pair.replayed.clear();
+    EXPECT_FALSE(validate_pair(pair).replays);
 }
 
 TEST(Validation, EachColumnOfTheTableIsDescribed) {
