@@ -13,11 +13,17 @@ namespace {
 
 using Kind = DotLexer::Kind;
 
-/// What one attribute list says of weights.
 struct Weight {
     enum class From : std::uint8_t { nowhere, weight, size };
     From from = From::nowhere;
     double value = 0;
+};
+
+/// What attribute lists say of weights. Attributes of the whole graph have such names, too, such as the size
+/// of its page: so the text becomes a number only where it is a weight.
+struct StatedWeight {
+    Weight::From from = Weight::From::nowhere;
+    DotLexer::Token value;
 };
 
 class DotReader {
@@ -79,15 +85,14 @@ private:
         return found->second;
     }
 
-    /// Attribute lists, any number of them. `whose` is called for its words where something is wrong.
-    template <class Whose>
-    Weight attributes(const Whose& whose) {
-        Weight weight;
+    /// Attribute lists, any number of them.
+    StatedWeight attributes() {
+        StatedWeight stated;
         while (lexer_.peek().kind == Kind::open_list) {
             lexer_.take();
             while (lexer_.peek().kind != Kind::close_list) {
                 const DotLexer::Token key = lexer_.take();
-                if (key.kind == Kind::separator) continue;
+                if (key.kind == Kind::comma || key.kind == Kind::semicolon) continue;
                 if (key.kind == Kind::end)
                     source_.refuse(key.line, "the file ends within `[`", "it seems to be cut short");
                 if (!key.is_name())
@@ -102,17 +107,28 @@ private:
                                    fmt::format("expected a value of {}, found `{}`", key.text, value.text));
                 }
                 if (key.text == "Weight" || key.text == "weight") {
-                    weight = {Weight::From::weight, weight_in(trimmed(value.text), "the weight of " + whose(),
-                                                              source_.at(value.line))};
-                } else if (key.text == "size" && weight.from != Weight::From::weight) {
-                    weight = {Weight::From::size,
-                              number_in(size_without_point(value.text), "the size of " + whose(),
-                                        source_.at(value.line))};
+                    stated = {Weight::From::weight, value};
+                } else if (key.text == "size" && stated.from != Weight::From::weight) {
+                    stated = {Weight::From::size, value};
                 }
             }
             lexer_.take();
         }
-        return weight;
+        return stated;
+    }
+
+    Weight weight_of(const StatedWeight& stated, const std::string& whose) const {
+        const Location where = source_.at(stated.value.line);
+        switch (stated.from) {
+            case Weight::From::weight:
+                return {stated.from, weight_in(trimmed(stated.value.text), "the weight of " + whose, where)};
+            case Weight::From::size:
+                return {stated.from,
+                        number_in(size_without_point(stated.value.text), "the size of " + whose, where)};
+            case Weight::From::nowhere:
+                break;
+        }
+        return {};
     }
 
     /// `-1.` as SimGrid writes it.
@@ -126,7 +142,9 @@ private:
         for (;;) {
             const DotLexer::Token token = lexer_.take();
             if (token.kind == Kind::close) return;
-            if (token.kind == Kind::separator) continue;
+            if (token.kind == Kind::semicolon) continue;
+            if (token.kind == Kind::comma)
+                source_.refuse(token.line, "lists of tasks are not read", "write a statement for each");
             if (token.kind == Kind::end) {
                 source_.refuse(token.line, "the file ends before the graph's `}`",
                                "it seems to be cut short");
@@ -138,8 +156,7 @@ private:
                 source_.refuse(token.line, fmt::format("expected a task, found `{}`", token.text));
             if (lexer_.peek().kind == Kind::open_list &&
                 (token.is("node") || token.is("edge") || token.is("graph"))) {
-                const Weight weight = attributes([&token] { return std::string(token.text); });
-                if (weight.from != Weight::From::nowhere && !token.is("graph")) {
+                if (attributes().from != Weight::From::nowhere && !token.is("graph")) {
                     source_.refuse(token.line,
                                    fmt::format("a default weight for every {} is not read", token.text),
                                    "state each weight");
@@ -154,8 +171,21 @@ private:
         }
     }
 
+    /// `:port` or `:port:compass point` after a task's name: where a drawing's edge meets it.
+    void skip_port() {
+        for (int parts = 0; parts < 2 && lexer_.peek().kind == Kind::colon; ++parts) {
+            lexer_.take();
+            const DotLexer::Token port = lexer_.take();
+            if (!port.is_name())
+                source_.refuse(port.line, port.kind == Kind::end
+                                              ? "the file ends where a port should be"
+                                              : fmt::format("expected a port, found `{}`", port.text));
+        }
+    }
+
     void task_or_edges(const DotLexer::Token& first) {
         TaskIndex from = task_named(first);
+        skip_port();
         if (lexer_.peek().kind == Kind::line)
             source_.refuse(first.line, "`--` in a directed graph", "edges are written `a -> b`");
         if (lexer_.peek().kind != Kind::arrow) {
@@ -163,10 +193,9 @@ private:
             if (task.declared) {
                 source_.refuse(first.line, fmt::format("task {} is declared twice", first.text));
             }
-            const Weight weight = attributes([&first] { return fmt::format("task {}", first.text); });
-            tasks_[from].declared = true;
-            tasks_[from].weight = weight;
-            tasks_[from].line = first.line;
+            task.declared = true;
+            task.weight = weight_of(attributes(), fmt::format("task {}", first.text));
+            task.line = first.line;
             return;
         }
         const std::size_t before = edges_.size();
@@ -179,11 +208,11 @@ private:
                                               : fmt::format("expected a task, found `{}`", next.text));
             }
             const TaskIndex to = task_named(next);
+            skip_port();
             edges_.push_back({from, to, next.line, {}});
             from = to;
         }
-        const Edge last = edges_.back();
-        const Weight weight = attributes([this, &last] { return in_words(last); });
+        const Weight weight = weight_of(attributes(), in_words(edges_.back()));
         for (std::size_t i = before; i < edges_.size(); ++i) edges_[i].weight = weight;
     }
 

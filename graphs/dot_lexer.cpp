@@ -80,10 +80,12 @@ void DotLexer::advance() {
             return single(Kind::close_list, 1);
         case '=':
             return single(Kind::equals, 1);
-        case ';':
-        case ',':
         case ':':
-            return single(Kind::separator, 1);
+            return single(Kind::colon, 1);
+        case ',':
+            return single(Kind::comma, 1);
+        case ';':
+            return single(Kind::semicolon, 1);
         case '<':
             source_->refuse(line_, "HTML labels are not read", "write the label in quotes");
         default:

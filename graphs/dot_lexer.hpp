@@ -21,7 +21,9 @@ public:
         open_list,
         close_list,
         equals,
-        separator,
+        colon,
+        comma,
+        semicolon,
         end
     };
     struct Token {

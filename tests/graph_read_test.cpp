@@ -98,6 +98,16 @@ TEST_F(ReadGraph, SimgridsDotHasSizesAndItsTwoImpliedTasks) {
         "a 1000 -> b 0; b 5 -> end 200; root 0 -> a 0; end 0");
 }
 
+// As Graphviz: a port says where in the drawing an edge ends, and attributes of the graph are no weights.
+TEST_F(ReadGraph, DotPortsAndAttributesOfTheGraphChangeNoWeight) {
+    EXPECT_EQ(in_words(read("a.dot", "digraph { a [size=1e9]; b [size=2e9]; a -> b:n [size=1000]; }").graph),
+              "a 1000000000 -> b 1000; b 2000000000");
+    const std::string text =
+        "digraph { graph [size=\"7,5\", weight=x, rankdir=LR]; size=\"7,5\";\n"
+        "a:p:e [Weight=1]; b [Weight=2]; c [Weight=3]; a:e -> b:\"a port\":w -> c:p [Weight=4]; }";
+    EXPECT_EQ(in_words(read("b.dot", text).graph), "a 1 -> b 4; b 2 -> c 4; c 3");
+}
+
 TEST_F(ReadGraph, DaxHasRuntimesKernelsAndTheFilesBetweenJobs) {
     const std::string text =
         "<?xml version=\"1.0\"?>\n<adag xmlns=\"http://pegasus.isi.edu/schema/DAX\">\n"
