@@ -13,6 +13,7 @@
 
 #include "base/csv_table.hpp"
 #include "base/error.hpp"
+#include "base/platform.hpp"
 #include "report/words.hpp"
 #include "results/columns.hpp"
 #include "results/record.hpp"
@@ -120,8 +121,10 @@ private:
         const fs::path folder = fs::path(directory) / cell;
         if (is_there(folder / "result.json")) {
             try {
-                read_cell(run, folder);
-            } catch (const std::exception& error) {
+                Run whole = run;
+                read_cell(whole, folder);
+                run = std::move(whole);
+            } catch (const std::exception&) {
                 runs_.remarks.push_back(
                     fmt::format("{}/{}/result.json cannot be read{}.", directory, cell,
                                 row.empty() ? "" : "; its row of runs.csv is used instead"));
@@ -140,22 +143,40 @@ private:
         if (known_.insert(column).second) runs_.columns.push_back(column);
     }
 
-    static void read_groups(Run& run, const Json& result) {
+    static void read_groups(Run& run, const Json& result, std::uint64_t nodes) {
         if (!result.contains("node_groups")) return;
-        const auto nodes = result.at("nodes").get<std::uint64_t>();
-        std::vector<std::uint32_t> groups;
+        std::vector<std::uint64_t> groups;
+        std::map<std::uint64_t, std::uint32_t> dense;  // a number in a file may be any
         for (const Json& some : result.at("node_groups")) {
             const auto count = some.at(1).get<std::uint64_t>();
             if (count > nodes - groups.size()) return;  // damaged: the report does without
-            groups.insert(groups.end(), count, some.at(0).get<std::uint32_t>());
+            groups.insert(groups.end(), count, some.at(0).get<std::uint64_t>());
+            if (count > 0) dense.try_emplace(groups.back());
         }
-        if (groups.size() == nodes) run.groups = std::move(groups);
+        if (groups.size() != nodes) return;
+        std::uint32_t next = 0;
+        for (auto& [group, number] : dense) number = next++;
+        for (const std::uint64_t group : groups) run.groups.push_back(dense.at(group));
     }
 
+    static std::uint64_t count_of_nodes(const Json& result) {
+        const auto nodes = result.at("nodes").get<double>();
+        if (!(nodes >= 1 && nodes <= Platform::nodes_max)) throw Error("no machine has so many nodes");
+        return static_cast<std::uint64_t>(nodes);
+    }
+
+    static std::uint32_t node_in(const Json& number, std::uint64_t nodes) {
+        const auto node = number.get<std::uint64_t>();
+        if (node >= nodes) throw Error("a steal names a node that there is not");
+        return static_cast<std::uint32_t>(node);
+    }
+
+    /// Throws an exception if the result is damaged.
     void read_cell(Run& run, const fs::path& folder) {
         const std::string text = results::read_stored(folder / "result.json");
-        for (const auto& [column, value] : results::run_row(text)) put(run, column, value);
+        const results::Row row = results::run_row(text);
         const Json result = results::parse_result(text);
+        const std::uint64_t nodes = count_of_nodes(result);
         for (const auto& [name, version] : result.at("versions").items())
             run.versions[name] = version.get<std::string>();
         const Json& determinants = result.at("determinants");
@@ -164,10 +185,11 @@ private:
         run.check = result.at("check").at("reason").get<std::string>();
         run.warnings = result.value("warnings", std::vector<std::string>());
         for (const Json& count : result.at("steals").at("matrix"))
-            run.steals.push_back({count.at(0), count.at(1), count.at(2)});
-        read_groups(run, result);
+            run.steals.push_back({node_in(count.at(0), nodes), node_in(count.at(1), nodes), count.at(2)});
+        read_groups(run, result, nodes);
         const Json timing = results::parse_result(results::read_stored(folder / "timing.json"));
         if (timing.is_object()) run.host = timing.value("host", std::string());
+        for (const auto& [column, value] : row) put(run, column, value);
     }
 
     Runs runs_;

@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cstdint>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "base/error.hpp"
 #include "report/causes.hpp"
@@ -93,6 +96,42 @@ TEST_F(DamagedResults, APipeInTheirPlaceIsRefused) {
     EXPECT_THAT(report::read_runs({folder}).remarks,
                 ElementsAre(HasSubstr("runs.csv is left out: is not a regular file"),
                             HasSubstr("c/result.json cannot be read"), HasSubstr("no results")));
+}
+
+// The largest number and one more is zero: a matrix of that size had been written beyond its end. A billion
+// nodes had taken all memory.
+TEST_F(DamagedResults, NodesAndGroupsThatNoMachineHasAreNoReasonToEnd) {
+    const std::string yaml =
+        file("r.yaml", "backend: sim\nworkload: {name: fib, n: 5}\nplatform: {nodes: 2}\n");
+    const std::string out = folder / "results";
+    ASSERT_EQ(binary("run " + yaml + " --out " + out).code, 0);
+    const std::string cell = results::folders_in(out).front();
+    const auto whole = nlohmann::json::parse(read(folder / "results" / cell / "result.json"));
+    const auto read_with = [&](const char* changes) {
+        nlohmann::json json = whole;
+        json.merge_patch(nlohmann::json::parse(changes));
+        file("results/" + cell + "/result.json", json.dump());
+        EXPECT_EQ(binary("report " + out + " --out " + (folder / "page.html").string()).code, 0) << changes;
+        return report::read_runs({out});
+    };
+    const report::Runs sound = read_with(
+        R"({"nodes": 100, "node_groups": [[4294967295, 60], [7, 40]], "steals": {"matrix": [[0, 99, 1]]}})");
+    std::vector<std::uint32_t> groups(60, 1);
+    groups.resize(100, 0);
+    ASSERT_EQ(sound.all.size(), 1U);
+    EXPECT_EQ(sound.all[0].groups, groups);
+    EXPECT_EQ(sound.all[0].steals.size(), 1U);
+    for (const char* changes :
+         {R"({"nodes": 1000000000000000, "steals": {"matrix": [[0, 1, 1]]}})",
+          R"({"nodes": -1, "steals": {"matrix": [[0, 1, 1]]}})", R"({"steals": {"matrix": [[0, 2, 1]]}})",
+          R"({"steals": {"matrix": [[4294967296, 1, 1]]}})"}) {
+        const report::Runs damaged = read_with(changes);
+        EXPECT_THAT(damaged.remarks, ElementsAre(HasSubstr("its row of runs.csv is used instead")))
+            << changes;
+        ASSERT_EQ(damaged.all.size(), 1U);
+        EXPECT_EQ(damaged.all[0].number("nodes"), 2) << changes;
+        EXPECT_TRUE(damaged.all[0].steals.empty()) << changes;
+    }
 }
 
 TEST_F(DamagedResults, NumbersThatNoSettingMayHaveAreShownAsTheyAre) {
