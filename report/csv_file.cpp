@@ -10,21 +10,28 @@
 
 namespace heddle::report {
 
-CsvFile::CsvFile(const std::string& path) : file_(gzopen(path.c_str(), "rb")) {
+void CsvFile::Close::operator()(gzFile_s* file) const {
+    gzclose(file);
+}
+
+CsvFile::CsvFile(const std::string& path) : path_(path), file_(gzopen(path.c_str(), "rb")) {
     if (!file_) throw Error(fmt::format("{} cannot be read", path), "make it readable, or move it away");
     read_row(columns_);
 }
 
-CsvFile::~CsvFile() {
-    gzclose(file_);
-}
+CsvFile::~CsvFile() = default;
 
 int CsvFile::get() {
     if (at_ == block_.size()) {
         constexpr std::size_t block_bytes = 1 << 16;
         block_.resize(block_bytes);
-        const int read = gzread(file_, block_.data(), static_cast<unsigned>(block_bytes));
-        block_.resize(read > 0 ? static_cast<std::size_t>(read) : 0);
+        const int read = gzread(file_.get(), block_.data(), static_cast<unsigned>(block_bytes));
+        int problem = Z_OK;
+        gzerror(file_.get(), &problem);
+        if (read < 0 || (problem != Z_OK && problem != Z_STREAM_END))
+            throw Error(fmt::format("{} is cut off or damaged", path_),
+                        "run it again with --record, or remove the file");
+        block_.resize(static_cast<std::size_t>(read));
         at_ = 0;
         if (block_.empty()) return -1;
     }

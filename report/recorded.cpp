@@ -70,12 +70,20 @@ void read_timeline(const std::string& path, const WorkerPlaces& places, Recorded
     const std::size_t node = file.column("node"), worker = file.column("worker");
     const std::size_t state = file.column("state");
     const std::size_t start = file.column("start_seconds"), end = file.column("end_seconds");
+    std::vector<ActivityTotals> sums(recorded.workers.size());
     while (file.next()) {
         const auto activity = std::find_if(all_activities.begin(), all_activities.end(),
                                            [&](Activity one) { return file[state] == name(one); });
         if (activity == all_activities.end()) damaged(path);
-        recorded.workers[place_in(places, file, node, worker, path)].stays.push_back(
-            {*activity, time_in(file[start], path), time_in(file[end], path)});
+        const std::size_t place = place_in(places, file, node, worker, path);
+        const Stay stay{*activity, time_in(file[start], path), time_in(file[end], path)};
+        recorded.workers[place].stays.push_back(stay);
+        sums[place][*activity] += TimeSum(stay.end) - TimeSum(stay.begin);
+    }
+    // A file that is cut off at the end of a line looks whole, but the workers' sums are of all stays.
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        ActivityTotals expected;
+        if (sums[i] != (expected += recorded.workers[i].times)) damaged(path);
     }
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <zlib.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/time.hpp"
 #include "report/causes.hpp"
 #include "report/design.hpp"
 #include "report/recorded.hpp"
@@ -63,6 +65,32 @@ TEST_F(DamagedResults, TimesThatTogetherAreBeyondAllTimesAreRefused) {
     file("c/tasks.csv", "task,node,worker,start_seconds,end_seconds\n");
     const report::Run run{folder, "c", {}, {}, {}, {}, {}, {}};
     EXPECT_THROW((void)report::read_recorded(run), Error);
+}
+
+// What was missing had counted as time of the scheduler.
+TEST_F(DamagedResults, ATimelineThatIsCutOffIsRefused) {
+    const std::string lines = "node,worker,state,start_seconds,end_seconds\n0,0,working,0.0,1.0\n",
+                      last = "0,0,idle,1.0,2.0\n";
+    file("c/workers.csv",
+         "node,worker,tasks,stolen_tasks,working_seconds,overhead_seconds,stealing_seconds,waiting_seconds,"
+         "idle_seconds\n0,0,1,0,1.0,0.0,0.0,0.0,1.0\n");
+    file("c/tasks.csv", "task,node,worker,start_seconds,end_seconds\n0,0,0,0.0,1.0\n");
+    const report::Run run{folder, "c", {}, {}, {}, {}, {}, {}};
+    const std::filesystem::path plain = file("c/timeline.csv", lines + last);
+    EXPECT_EQ(report::read_recorded(run).makespan, from_seconds(2));
+    file("c/timeline.csv", lines);
+    EXPECT_THROW((void)report::read_recorded(run), Error);
+
+    std::filesystem::remove(plain);
+    const std::filesystem::path compressed = plain.string() + ".gz";
+    const gzFile stream = gzopen(compressed.c_str(), "wb");
+    ASSERT_GT(gzputs(stream, (lines + last).c_str()), 0);
+    ASSERT_EQ(gzclose(stream), Z_OK);
+    EXPECT_EQ(report::read_recorded(run).makespan, from_seconds(2));
+    for (std::uintmax_t size = std::filesystem::file_size(compressed); size-- > 0;) {
+        std::filesystem::resize_file(compressed, size);
+        EXPECT_THROW((void)report::read_recorded(run), Error) << size << " bytes";
+    }
 }
 
 TEST_F(DamagedResults, TasksThatWaitForEachOtherHaveNoCriticalPath) {
