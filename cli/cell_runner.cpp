@@ -16,6 +16,7 @@
 #include "host/command_line.hpp"
 #include "host/process_pool.hpp"
 #include "host/wall_clock.hpp"
+#include "results/store.hpp"
 
 namespace heddle::cli {
 
@@ -128,8 +129,9 @@ private:
     void look_for_record(std::size_t number) {
         const Cell& cell = plan_.cells[number];
         Outcome& outcome = outcomes_[number];
-        const std::filesystem::path folder = std::filesystem::path(options_.directory) / cell.name;
-        if (!is_recorded(number) || !outcome.finished() || std::filesystem::exists(folder / "tasks.csv"))
+        const std::string folder = options_.directory + "/" + cell.name;
+        if (!is_recorded(number) || !outcome.finished() ||
+            !results::recorded_table(folder, "tasks.csv").empty())
             return;
         const configs::Experiment& experiment = plan_.combination(cell).experiment;
         const bool same_again = experiment.backend != configs::Backend::native &&

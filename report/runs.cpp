@@ -212,11 +212,7 @@ double Run::number(const std::string& column) const {
 }
 
 std::string Run::recorded(const std::string& table) const {
-    for (const char* ending : {"", ".gz"}) {
-        const std::string path = fmt::format("{}/{}{}", folder(), table, ending);
-        if (std::error_code ignored; fs::is_regular_file(path, ignored)) return path;
-    }
-    return {};
+    return results::recorded_table(folder(), table);
 }
 
 Runs read_runs(const std::vector<std::string>& directories) {

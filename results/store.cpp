@@ -24,6 +24,9 @@ namespace fs = std::filesystem;
 
 constexpr std::array recorded_tables = {"tasks.csv", "workers.csv", "timeline.csv"};
 
+/// The ending of a table that was compressed later: a run writes plain ones.
+constexpr const char* compressed = ".gz";
+
 [[noreturn]] void cannot_write(const std::string& path, int reason) {
     throw Error(fmt::format("results cannot be written to {} ({})", path, std::strerror(reason)),
                 "choose another directory with --out, or make this one writable");
@@ -96,6 +99,14 @@ std::string read_stored(const std::string& path, const InputLimits& limits) {
     return read_input(path, limits);
 }
 
+std::string recorded_table(const std::string& folder, const std::string& table) {
+    for (const char* ending : {"", compressed}) {
+        const std::string path = fmt::format("{}/{}{}", folder, table, ending);
+        if (std::error_code ignored; fs::is_regular_file(path, ignored)) return path;
+    }
+    return {};
+}
+
 Store::Store(std::string directory, Tables tables) : directory_(std::move(directory)), tables_(tables) {
     make_directory(directory_);
     // Asked, not tried: a file made to find out stays behind if the process is killed at that moment.
@@ -117,9 +128,10 @@ std::string Store::make_cell(const configs::Determinants& determinants) const {
 
 void Store::write(const Record& record, Recorded recorded) const {
     const std::string cell = make_cell(record.determinants);
-    if (recorded == Recorded::no) {
+    for (const char* table : recorded_tables) {
         std::error_code ignored;
-        for (const char* table : recorded_tables) fs::remove(cell + "/" + table, ignored);
+        if (recorded == Recorded::no) fs::remove(cell + "/" + table, ignored);
+        fs::remove(cell + "/" + table + compressed, ignored);
     }
     write_atomically(cell + "/steals.csv", steals_csv(record));
     write_data_package(cell);

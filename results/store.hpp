@@ -25,8 +25,8 @@ public:
 
     /// Writes `CELL/result.json`, `CELL/timing.json`, `CELL/steals.csv`, `CELL/datapackage.json`, and the
     /// cell's rows of `runs.csv` and `timings.csv`, in the place of earlier ones. Removes what was recorded
-    /// of an earlier run. result.json comes last of its directory: where it is, the cell is complete. Several
-    /// processes may write to one store. Throws Error.
+    /// of an earlier run, also in compressed form. result.json comes last of its directory: where it is, the
+    /// cell is complete. Several processes may write to one store. Throws Error.
     void write(const Record& record, Recorded recorded = Recorded::no) const;
 
     /// Makes the directory of a cell, for what is recorded during its run. Returns its path. Throws Error.
@@ -39,6 +39,10 @@ private:
     std::string directory_;
     Tables tables_;
 };
+
+/// Where a table that was recorded beside a result lies in the cell's folder, or its compressed form. Empty
+/// if there is none.
+std::string recorded_table(const std::string& folder, const std::string& table);
 
 /// The text of a file in a directory of results; empty if there is none. Throws Error if it cannot be read or
 /// is not a regular file.

@@ -133,6 +133,28 @@ TEST_F(Results, ACellIsADirectoryNamedByItsConfiguration) {
     }
 }
 
+// The tables of an earlier run are not of this one, whether they were compressed since or not.
+TEST_F(Results, ARunTakesThePlaceOfWhatWasRecordedBefore) {
+    const Store store(folder);
+    const Record record = example();
+    const std::string cell = store.make_cell(record.determinants);
+    const auto record_all = [&](const std::string& ending) {
+        for (const char* table : {"tasks.csv", "workers.csv", "timeline.csv"})
+            std::ofstream(cell + "/" + table + ending) << "x";
+    };
+    record_all(".gz");
+    EXPECT_EQ(recorded_table(cell, "tasks.csv"), cell + "/tasks.csv.gz");
+    record_all("");
+    EXPECT_EQ(recorded_table(cell, "tasks.csv"), cell + "/tasks.csv");
+    store.write(record, Store::Recorded::yes);
+    EXPECT_EQ(recorded_table(cell, "tasks.csv"), cell + "/tasks.csv");
+    EXPECT_FALSE(fs::exists(cell + "/timeline.csv.gz"));
+    record_all(".gz");
+    store.write(record);
+    for (const char* table : {"tasks.csv", "workers.csv", "timeline.csv"})
+        EXPECT_EQ(recorded_table(cell, table), "") << table;
+}
+
 TEST_F(Results, RunsAreRowsAndVariablesAreColumns) {
     const Store store(folder);
     for (const std::uint64_t seed : {1U, 2U, 1U}) store.write(example(seed));  // the third replaces the first
