@@ -136,6 +136,9 @@ std::string HtmlTable::latex() const {
         text += !rows_.empty() && rows_.front()[i].is_number ? "r" : "l";
     text += "}\n\\hline\n";
     const auto line = [&text](const auto& cells, auto what) {
+        // At the begin of a line these would be an argument of the \\ before it.
+        const std::string first = what(cells.front());
+        if (first.starts_with('[') || first.starts_with('*')) text += "{}";
         for (std::size_t i = 0; i < cells.size(); ++i)
             text += (i > 0 ? " & " : "") + latex_text(what(cells[i]));
         text += " \\\\\n";

@@ -132,6 +132,15 @@ TEST(Html, EscapesWhatCouldEndATextOrAnAttribute) {
     EXPECT_EQ(table.html().find("<b>"), std::string::npos);
 }
 
+// LaTeX takes the bracket or star that follows the end of a line, also on the next one, as its argument.
+TEST(Html, AListAtTheBeginOfALatexRowIsNoArgument) {
+    HtmlTable table("t", "c", {"a", "b"}, {"a", "b"});
+    for (const char* first : {"[1.0,0.5]", "*", "x"}) table.add({text_value(first), text_value("[2]")});
+    const std::string latex = table.latex();
+    EXPECT_NE(latex.find("\n{}[1.0,0.5] & [2] \\\\\n{}* & [2] \\\\\nx & [2] \\\\\n"), std::string::npos)
+        << latex;
+}
+
 /// Workers whose nodes are given; each works while it has a task, and waits otherwise.
 Recorded example(const std::vector<std::uint32_t>& nodes, std::vector<RecordedTask> tasks, Time makespan) {
     Recorded recorded;
