@@ -90,7 +90,10 @@ void add_stretch(CauseTimes& times, const Recorded& recorded, std::size_t worker
 /// The task before `task` on its worker; nothing for the first one.
 std::optional<std::size_t> before_on_worker(const Recorded& recorded, std::size_t task) {
     const std::vector<std::size_t>& begun = recorded.workers[recorded.tasks[task].worker].tasks_begun;
-    const auto place = std::find(begun.begin(), begun.end(), task);
+    // In order of their starts, which tasks that take no time may share.
+    const auto first = std::ranges::lower_bound(begun, recorded.tasks[task].start, {},
+                                                [&](std::size_t one) { return recorded.tasks[one].start; });
+    const auto place = std::find(first, begun.end(), task);
     return place == begun.begin() ? std::nullopt : std::optional(*std::prev(place));
 }
 

@@ -160,7 +160,10 @@ void add_causes(Page& page, const Recorded& recorded, bool is_virtual) {
 void add_path(Page& page, const Recorded& recorded, const std::vector<PathStep>& path) {
     page.subtitle("Critical path");
     CauseTimes sums;
-    HtmlTable steps("critical-path", "The tasks of the path, and what passed before each.",
+    constexpr std::size_t steps_max = 20'000;  // the page has each row twice, in links
+    const std::string left_out =
+        path.size() > steps_max ? fmt::format(" The first {} of {}.", steps_max, path.size()) : "";
+    HtmlTable steps("critical-path", "The tasks of the path, and what passed before each." + left_out,
                     {"task", "worker", "message before", "scheduler", "steal", "wake-up", "no ready task",
                      "start", "end"},
                     {"task", "worker", "message_seconds", "scheduler_seconds", "steal_seconds",
@@ -168,6 +171,7 @@ void add_path(Page& page, const Recorded& recorded, const std::vector<PathStep>&
     for (const PathStep& step : path) {
         const RecordedTask& task = recorded.tasks[step.task];
         for (const Cause cause : all_causes) sums[cause] += step.before[cause] + step.within[cause];
+        if (steps.rows() == steps_max) continue;
         const std::string label =
             task.name.empty() ? fmt::format("{} {}", task.kernel, task.number.value_or(0)) : task.name;
         steps.add({text_value(label), text_value(recorded.workers[task.worker].name()),
