@@ -122,7 +122,8 @@ private:
             source_.refuse(lines_.line(), fmt::format("type {} has {} costs", type, row.size()),
                            "one for each processor");
         }
-        cost_of_type_[type] = std::move(row);
+        if (!cost_of_type_.emplace(type, std::move(row)).second)
+            source_.refuse(lines_.line(), fmt::format("type {} has costs twice", type));
     }
 
     GraphFile built() const {

@@ -68,14 +68,17 @@ GraphFile read_1_5(const JsonValue& root, const SourceText& source, const ReadOp
     }
     std::unordered_map<std::string_view, JsonValue> executed;
     for (const JsonValue task : list_in(*execution, "tasks", "the execution")) {
-        executed.emplace(task.at("id", "a task of the execution").text("the id of a task"), task);
+        const std::string_view id = task.at("id", "a task of the execution").text("the id of a task");
+        if (!executed.emplace(id, task).second)
+            throw Error(fmt::format("task {} is executed twice", id), {}, task.where());
     }
     std::unordered_map<std::string_view, double> size_of;
     for (const JsonValue file : list_in(specification, "files", "the specification")) {
         const std::string_view id = file.at("id", "a file").text("the id of a file");
-        size_of.emplace(
-            id,
-            file.at("sizeInBytes", fmt::format("the file {}", id)).weight(fmt::format("the size of {}", id)));
+        const double size =
+            file.at("sizeInBytes", fmt::format("the file {}", id)).weight(fmt::format("the size of {}", id));
+        if (!size_of.emplace(id, size).second)
+            throw Error(fmt::format("two files are called {}", id), {}, file.where());
     }
     const JsonValue tasks = specification.at("tasks", "the specification");
     tasks.expect(JsonKind::list, "\"tasks\"");
