@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numbers>
 #include <numeric>
 
@@ -103,24 +104,43 @@ std::size_t first_sum(const Ranks& ranks, std::size_t size) {
 /// Twice the probability that `size` of the ranks, chosen at random, have a (doubled) sum at least as far out
 /// as `observed`, on its own side. Counts the choices by number and sum of what was chosen.
 double exact(const std::vector<std::size_t>& twice, std::size_t size, std::size_t observed) {
-    const std::size_t total = std::accumulate(twice.begin(), twice.end(), std::size_t{0});
-    std::vector<std::vector<double>> ways(size + 1, std::vector<double>(total + 1, 0));
+    std::vector<std::size_t> greatest = twice;
+    std::sort(greatest.begin(), greatest.end(), std::greater<>());
+    const std::size_t most = std::accumulate(
+        greatest.begin(), greatest.begin() + static_cast<std::ptrdiff_t>(size), std::size_t{0});
+    std::vector<std::vector<double>> ways(size + 1, std::vector<double>(most + 1, 0));
     ways[0][0] = 1;
     for (const std::size_t rank : twice) {
         for (std::size_t chosen = size; chosen-- > 0;) {
-            for (std::size_t sum = total + 1 - rank; sum-- > 0;)
+            for (std::size_t sum = most + 1 - rank; sum-- > 0;)
                 ways[chosen + 1][sum + rank] += ways[chosen][sum];
         }
     }
     double all = 0;
     double below = 0;
     double above = 0;
-    for (std::size_t sum = 0; sum <= total; ++sum) {
+    for (std::size_t sum = 0; sum <= most; ++sum) {
         all += ways[size][sum];
         if (sum <= observed) below += ways[size][sum];
         if (sum >= observed) above += ways[size][sum];
     }
     return std::min(1.0, 2 * std::min(below, above) / all);
+}
+
+/// Sums of a few ranks are few and far from normal, however many the others are. The exact test takes some
+/// two million steps at this bound.
+bool is_exact(std::size_t a, std::size_t b) {
+    return std::min(a, b) * (a + b) <= mann_whitney_exact_max * mann_whitney_exact_max / 2;
+}
+
+/// By the normal approximation, for a rank sum so far from its mean.
+double approximate(std::size_t a, std::size_t b, double distance, double ties) {
+    const auto m = static_cast<double>(a);
+    const auto n = static_cast<double>(b);
+    const double variance = m * n / 12 * (m + n + 1 - ties / ((m + n) * (m + n - 1)));
+    if (variance <= 0) return 1;  // all values are equal
+    const double z = std::max(0.0, distance - 0.5) / std::sqrt(variance);
+    return std::erfc(z / std::sqrt(2.0));
 }
 
 }  // namespace
@@ -156,17 +176,12 @@ std::optional<Interval> ratio_interval(const Sample& above, const Sample& below,
 
 double mann_whitney(const std::vector<double>& a, const std::vector<double>& b) {
     if (a.empty() || b.empty()) return 1;
+    if (a.size() > b.size()) return mann_whitney(b, a);  // what one sum exceeds its mean by, the other lacks
     const Ranks ranks = ranks_of_both(a, b);
     const std::size_t sum = first_sum(ranks, a.size());
-    if (a.size() + b.size() <= mann_whitney_exact_max) return exact(ranks.twice, a.size(), sum);
-
-    const auto m = static_cast<double>(a.size());
-    const auto n = static_cast<double>(b.size());
-    const double distance = std::abs(static_cast<double>(sum) / 2 - m * (m + n + 1) / 2);
-    const double variance = m * n / 12 * (m + n + 1 - ranks.ties / ((m + n) * (m + n - 1)));
-    if (variance <= 0) return 1;  // all values are equal
-    const double z = std::max(0.0, distance - 0.5) / std::sqrt(variance);
-    return std::erfc(z / std::sqrt(2.0));
+    if (is_exact(a.size(), b.size())) return exact(ranks.twice, a.size(), sum);
+    const auto mean = static_cast<double>(a.size() * (a.size() + b.size() + 1)) / 2;
+    return approximate(a.size(), b.size(), std::abs(static_cast<double>(sum) / 2 - mean), ranks.ties);
 }
 
 bool ranks_higher(const std::vector<double>& a, const std::vector<double>& b) {
@@ -175,6 +190,8 @@ bool ranks_higher(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 double mann_whitney_least(std::size_t a, std::size_t b) {
+    // All values of one sample are below the other's: so far is their rank sum from its mean.
+    if (!is_exact(a, b)) return approximate(a, b, static_cast<double>(a) * static_cast<double>(b) / 2, 0);
     double choices = 1;
     for (std::size_t i = 1; i <= a; ++i) choices *= static_cast<double>(b + i) / static_cast<double>(i);
     return std::min(1.0, 2 / choices);

@@ -45,8 +45,10 @@ std::optional<Interval> ratio_interval(const Sample& above, const Sample& below,
 /// The two-sided p-value of Mann and Whitney's rank sum test ("On a test of whether one of two random
 /// variables is stochastically larger than the other", 1947): twice the probability of a rank sum at
 /// least as far out, on its side, if both samples come from one distribution. Equal values get their mean
-/// rank. Exact, over all divisions of the values into two samples, for up to mann_whitney_exact_max values;
-/// beyond that by the normal approximation, corrected for ties and continuity. 1 where a sample is empty.
+/// rank. Exact, over all divisions of the values into two samples, for up to mann_whitney_exact_max values,
+/// and for more of them if one sample is small: up to half that number squared for the smaller size times the
+/// number of all values. Beyond that by the normal approximation, corrected for ties and continuity. 1 where
+/// a sample is empty.
 double mann_whitney(const std::vector<double>& a, const std::vector<double>& b);
 
 inline constexpr std::size_t mann_whitney_exact_max = 50;
@@ -55,7 +57,8 @@ inline constexpr std::size_t mann_whitney_exact_max = 50;
 /// The medians may point the other way.
 bool ranks_higher(const std::vector<double>& a, const std::vector<double>& b);
 
-/// The least p-value that samples of these sizes can have: 2 / (a + b choose a).
+/// The least p-value that samples of these sizes can have if no values are equal: 2 / (a + b choose a) where
+/// the test is exact.
 double mann_whitney_least(std::size_t a, std::size_t b);
 
 /// The p-values adjusted so that the probability of one or more false claims among them stays below the level

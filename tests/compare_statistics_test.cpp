@@ -177,6 +177,27 @@ TEST(Statistics, TheLeastPValueIsThatOfSeparatedSamples) {
     EXPECT_LT(mann_whitney_least(4, 4), 0.05);
 }
 
+// By counting: of all choices of the smaller sample one is below all other values.
+TEST(Statistics, TheRankSumTestIsExactForAFewValuesAgainstMany) {
+    const auto apart = [](std::size_t few, std::size_t many) {
+        std::vector<double> a(few), b(many);
+        for (std::size_t i = 0; i < few; ++i) a[i] = static_cast<double>(i);
+        for (std::size_t i = 0; i < many; ++i) b[i] = static_cast<double>(few + i);
+        EXPECT_EQ(mann_whitney(a, b), mann_whitney(b, a)) << few << " and " << many;
+        return mann_whitney(a, b);
+    };
+    EXPECT_THAT(apart(2, 49), DoubleNear(2.0 / (51 * 50 / 2), 1e-12));
+    EXPECT_THAT(apart(1, 60), DoubleNear(2.0 / 61, 1e-12));
+    EXPECT_THAT(apart(3, 48), DoubleNear(2.0 / (51 * 50 * 49 / 6), 1e-12));
+    // The least value is what the test gives, however it is made.
+    for (const auto& [few, many] :
+         {std::pair{2, 49}, std::pair{30, 30}, std::pair{1, 2000}, std::pair{10, 500}}) {
+        const auto m = static_cast<std::size_t>(few), n = static_cast<std::size_t>(many);
+        EXPECT_THAT(apart(m, n) / mann_whitney_least(m, n), DoubleNear(1, 1e-9)) << few << " and " << many;
+        EXPECT_EQ(mann_whitney_least(m, n), mann_whitney_least(n, m));
+    }
+}
+
 TEST(Statistics, HolmAdjustsAsInHisPaper) {
     // By its definition: the least times 4, the next times 3, ..., none below the one before.
     EXPECT_THAT(holm({0.01, 0.04, 0.03, 0.005}),
