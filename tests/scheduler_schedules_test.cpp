@@ -28,6 +28,15 @@ std::vector<Machine> machines(const TaskGraph& graph) {
             Machine::unrelated(3, times)};
 }
 
+TEST(Portfolio, WithoutAnyTimeIsNoWorseThanHeft) {
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        const TaskGraph graph = layered_graph(50, 5, 2, 0.1, seed);
+        const Problem problem(graph, Machine::equal(16));
+        const double portfolio = make("portfolio")->schedule(problem, {1, [] { return true; }}).makespan();
+        EXPECT_LE(portfolio, make("heft")->schedule(problem).makespan()) << seed;
+    }
+}
+
 TEST(EveryScheduler, MakesFeasibleSchedulesNoShorterThanTheBounds) {
     int schedules = 0;
     for (std::uint64_t seed = 1; seed <= 12; ++seed) {

@@ -1,6 +1,7 @@
 // Takes the best schedule of all other schedulers, and improves it by local search while the caller gives
 // time (improve.hpp). On small graphs it also searches all schedules (exact.hpp), which can prove an optimum.
 #include <algorithm>
+#include <utility>
 
 #include "partitioners/schedulers/exact.hpp"
 #include "partitioners/schedulers/improve.hpp"
@@ -52,13 +53,18 @@ public:
 private:
     static Schedule best_of_all(const Problem& problem, const Options& options) {
         Schedule best = make_serial()->schedule(problem, options);
+        const auto take = [&best](Schedule other) {
+            if (other.makespan() < best.makespan()) best = std::move(other);
+        };
+        // Fast and mostly near the best: it runs also if there is no time for any other.
+        if (options.out_of_time) take(make_heft()->schedule(problem, options));
         for (const Kind& kind : all()) {
             if (kind.name == "portfolio" || kind.name == "serial") continue;
+            if (kind.name == "heft" && options.out_of_time) continue;
             if (kind.name == "dcp" && problem.tasks() > dcp_tasks_max) continue;
             if (kind.name == "dls" && problem.tasks() > dls_tasks_max) continue;
             if (options.out_of_time && options.out_of_time()) break;
-            Schedule other = kind.make()->schedule(problem, options);
-            if (other.makespan() < best.makespan()) best = std::move(other);
+            take(kind.make()->schedule(problem, options));
         }
         return best;
     }
