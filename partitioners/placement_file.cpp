@@ -78,6 +78,10 @@ public:
 private:
     CsvTable parsed() const {
         try {
+            // As `heddle run --tasks` writes it, too.
+            if (path_.ends_with(".gz"))
+                throw Error("a compressed table cannot be read as a placement",
+                            "decompress it with gunzip, and name the result");
             return CsvTable::parse(read_input(path_));
         } catch (const Error& error) {
             throw error.at({path_, 0});

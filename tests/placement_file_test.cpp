@@ -104,6 +104,12 @@ TEST_F(PlacementFile, WorkersRunTheirTasksByStart) {
 TEST_F(PlacementFile, OtherTablesAreRefused) {
     EXPECT_THAT(refused("task,node\na,0\n"), HasSubstr("placement.csv:1: no column \"worker\""));
     EXPECT_THAT(refused(""), HasSubstr("no column \"task\""));
+    try {
+        read_placement("tasks.csv.gz", diamond(), {2, 2});
+        ADD_FAILURE() << "it was read";
+    } catch (const Error& error) {
+        EXPECT_THAT(error.what(), HasSubstr("gunzip"));
+    }
     EXPECT_THAT(refused("task,node,worker\na,0,0\ne,0,0\n"),
                 HasSubstr("placement.csv:3: the graph has no task \"e\""));
     EXPECT_THAT(refused("task,node,worker\na,0,0\n4,0,0\n"), HasSubstr("the graph has no task \"4\""));
