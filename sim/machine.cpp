@@ -279,19 +279,28 @@ void SimMachine::pause(SimWorker& worker) {
     switchboard.jump(worker, switchboard.main());
 }
 
+// Invariant: a park ends by an unpark or at its deadline, whatever the node receives meanwhile. If a thief
+// began to search for each message that does not concern it, its requests would be messages that wake others.
 void SimMachine::park(SimWorker& worker, Time deadline) {
-    rest(worker, deadline);
+    if (!world_.single_module) return rest(worker, deadline);
     const SimNode& node = *worker.node;
-    if (!world_.single_module || !node.received || node.polled || lane_.switchboard.abandoning()) return;
-    worker.context->charge(world_.costs.poll);
-    poll(worker);
+    do {
+        worker.polls = false;
+        rest(worker, deadline);
+        if (!node.received || node.polled || lane_.switchboard.abandoning()) continue;
+        worker.context->charge(world_.costs.poll);
+        poll(worker);
+    } while (worker.polls && !lane_.switchboard.abandoning());
 }
 
 void SimMachine::rest(SimWorker& worker, Time deadline) {
     if (worker.debt > Time::zero()) pause(worker);  // a debt is paid before the core is idle
     if (std::exchange(worker.permit, false)) return;
     // It came after the last look, and no other worker sees to it.
-    if (world_.single_module && worker.node->received && !worker.node->polled) return pause(worker);
+    if (world_.single_module && worker.node->received && !worker.node->polled) {
+        worker.polls = true;
+        return pause(worker);
+    }
     if (deadline <= worker.context->clock && !beyond_time(deadline)) return pause(worker);
     if (lane_.switchboard.abandoning()) return;
     worker.parked = true;
@@ -331,7 +340,7 @@ void SimMachine::unpark(Context& caller, SimNode& node, CoreId core) {
     const bool receives = std::exchange(worker.receives_until, nullptr) != nullptr;
     if (!worker.parked) {
         // A worker that is waking will see what was written before this call.
-        if (!worker.waking) worker.permit = true;
+        if (!worker.waking || worker.polls) worker.permit = true;
         return;
     }
     worker.parked = false;

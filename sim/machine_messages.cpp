@@ -167,6 +167,7 @@ void SimMachine::wake_to_poll(SimNode& node, Time now) {
         if (!worker.parked) continue;
         worker.parked = false;
         worker.waking = true;
+        worker.polls = true;
         --node.idle;
         return push_resume(worker, node.pace.after(now, Time::zero()));
     }

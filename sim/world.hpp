@@ -38,6 +38,7 @@ struct alignas(64) SimWorker : runtime::BackendPart {
     const void* stack_top = nullptr;  ///< near where its stack ends while it does not run
     // Seldom needed.
     bool finished = false;
+    bool polls = false;  ///< only a message has interrupted its park, which goes on after a poll
     const std::function<bool()>* receives_until = nullptr;  ///< while it receives itself, and is not unparked
     std::uint32_t parts_left = 0;                           ///< of its work: bytes, and flops on shared cores
     double noise = 1;                                       ///< of its latest piece of work

@@ -124,7 +124,11 @@ TEST(SimEvents, AMessageWakesAWorkerThatPollsAfterAStop) {
                 }
                 while (context.id.node == 1 && got == Time::zero()) context.backend->park(context, never);
             },
-            [&](Script&, Context& context, NodeId, auto) { got = now(context); }, {.single_module = true});
+            [&](Script&, Context& context, NodeId, auto) {
+                got = now(context);
+                context.backend->unpark(context, 0);
+            },
+            {.single_module = true});
         EXPECT_EQ(got, woken);
     }
 }
