@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "base/assert.hpp"
 #include "base/ids.hpp"
 
 namespace heddle::sim {
@@ -23,7 +24,7 @@ public:
 
     /// The machines of `members` are, in this order.
     Cards(NodeId nodes, NodeId processes, const std::vector<NodeId>& members) : Cards(nodes, processes) {
-        card_.resize(nodes / processes);
+        card_.resize(nodes / processes, none);
         CardId next = 0;
         for (const NodeId member : members)
             if (member % processes == 0) card_[machine(member)] = next++;
@@ -31,12 +32,20 @@ public:
 
     NodeId nodes() const { return nodes_; }
     MachineId machine(NodeId node) const { return node / processes_; }
-    CardId card(NodeId node) const { return card_.empty() ? machine(node) : card_[machine(node)]; }
+    /// The node's machine must be in the network.
+    CardId card(NodeId node) const {
+        if (card_.empty()) return machine(node);
+        const CardId card = card_[machine(node)];
+        HEDDLE_ASSERT(card != none);
+        return card;
+    }
 
 private:
+    static constexpr CardId none = ~CardId{0};
+
     NodeId nodes_;
     NodeId processes_;
-    std::vector<CardId> card_;  ///< of each machine; empty: its own number
+    std::vector<CardId> card_;  ///< of each machine, or `none`; empty: its own number
 };
 
 }  // namespace heddle::sim

@@ -205,6 +205,8 @@ public:
     void io(runtime::Context& caller, double bytes, std::function<void(runtime::Context& context)> done);
     void send(runtime::Context& caller, NodeId to, runtime::Bytes&& bytes, runtime::Enclosure&& enclosure,
               runtime::Path path);
+    /// Lets a node begin that has not: by its first message, which is empty.
+    void start_node(runtime::Context& caller, NodeId to);
     runtime::Bytes buffer() { return lane_.mailroom.buffer(); }
 
 private:

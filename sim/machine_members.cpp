@@ -54,6 +54,21 @@ void SimMachine::begin_node(SimNode& node, Time time) {
     lane_.workers_left += settings_.cores;
 }
 
+void SimMachine::start_node(runtime::Context& caller, NodeId to) {
+    if (world_.network.count() == 1 || is_here(to)) return send(caller, to, {}, {}, {});
+    caller.charge(world_.costs.message_enqueue);
+    SimNode& sender = *static_cast<SimWorker*>(caller.backend_part)->node;
+    const Time departure = sender.pace.after(caller.clock, world_.costs.sending(0));
+    if (departure == never) return;  // the node stops before
+    Message& message = lane_.mailroom.take();
+    message.from = sender.id;
+    message.to = to;
+    message.network = no_network;
+    message.sequence = sender.messages_sent++;
+    message.time = departure;
+    leaving_.push_back(&message);
+}
+
 void SimMachine::ask_to_leave(SimNode& node, Time now) {
     runtime::Context& receiver = *node.receiver->context;
     if (!node.begun) return;

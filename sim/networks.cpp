@@ -89,12 +89,18 @@ RouteTable BuiltNetworks::table(Time besides) {
     });
 }
 
-Networks::Networks(BuiltNetworks& built, const Platform& platform, Time sending) {
+Networks::Networks(BuiltNetworks& built, const Platform& platform, Time sending) : built_(built) {
     for (NetworkId network = 0; network < built.count(); ++network) {
         heddle::Network settings = platform.network;
         if (built.several()) settings = platform_of(platform, network).network;
         all_.emplace_back(built.simgrid(network), settings, sending, built.cards(network));
     }
+}
+
+// No latency of the way is below any network's, so it arrives after the window, as every other message does.
+void Networks::start(Time departure, Message& message) {
+    const Time latency = built_.way(message.from, message.to).route.latency;
+    starts_.push_back({checked_sum(departure, latency), &message, message.to});
 }
 
 bool Networks::behind(Time now) {

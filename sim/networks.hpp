@@ -64,7 +64,10 @@ public:
 
     NetworkId count() const { return static_cast<NetworkId>(all_.size()); }
 
-    void send(Time departure, Message& message) { all_[message.network].send(departure, message); }
+    void send(Time departure, Message& message) {
+        if (message.network == no_network) return start(departure, message);
+        all_[message.network].send(departure, message);
+    }
 
     template <class Visit>
     void take_known(const Visit& visit) {
@@ -72,6 +75,8 @@ public:
             for (const Arrival& arrival : network.known()) visit(arrival);
             network.forget_known();
         }
+        for (const Arrival& arrival : starts_) visit(arrival);
+        starts_.clear();
     }
     bool behind(Time now);
     Time begin_window(Time now);
@@ -88,7 +93,11 @@ public:
     }
 
 private:
+    void start(Time departure, Message& message);
+
+    BuiltNetworks& built_;
     std::deque<Network> all_;
+    std::vector<Arrival> starts_;  ///< of messages over no network; as Network::known
     Time group_end_{};
 };
 

@@ -294,7 +294,7 @@ void SimBackend::start_nodes(Context& caller, NodeId count) {
     for (; count > 0 && !may_start.empty(); --count) {
         const NodeId node = may_start.front();
         may_start.pop_front();
-        send(caller, node, {});
+        worker_of(caller).node->machine->start_node(caller, node);
     }
 }
 

@@ -46,6 +46,10 @@ struct alignas(64) SimWorker : runtime::BackendPart {
     [[no_unique_address]] FiberNotes notes;
 };
 
+/// In place of a message's network: it lets a node begin that may be in none of its sender's networks.
+/// Gateways are programs, so none passes it on: it takes the latency of the way.
+inline constexpr NetworkId no_network = ~NetworkId{0};
+
 /// A message from the moment it is sent until it is delivered.
 struct alignas(64) Message {
     runtime::Bytes bytes;

@@ -304,6 +304,39 @@ TEST(SimMembers, TheRunEndsWithItsLastTaskAlthoughWorkersBeginLater) {
     EXPECT_EQ(result.total.times.sum(), TimeSum(us(400)));
 }
 
+/// Runs Starter on the platform, where node 0 begins and two more start.
+runtime::RunResult started_on(const Platform& platform) {
+    SimBackend backend(platform, {});
+    runtime::Execution execution(backend, schedule_of(1),
+                                 [](NodeId node) { return std::make_unique<Starter>(node); });
+    return execution.run();
+}
+
+// Nodes that join are no gateways, so the nodes that begin are. Whatever networks node 0 is in, a node that
+// it starts begins after the latency of the way: 2 us over each network.
+TEST(SimMembers, AProgramStartsNodesOfOtherNetworks) {
+    for (const bool exact : {false, true}) {
+        SCOPED_TRACE(exact ? "exact" : "full");
+        Platform platform = ideal(4, 1);
+        platform.nodes_at_start = 2;
+        if (exact) platform.network.contention = heddle::Network::Contention::exact;
+        // The nodes that start are in another network than node 0; in its second one; in its first one.
+        for (const NodeId gateway : {1U, 0U}) {
+            platform.networks = {{"left", {0, 1}}, {"right", {gateway, 2, 3}}};
+            for (int order = 0; order < 2; ++order) {
+                const auto result = started_on(platform);
+                for (const NodeId node : {2U, 3U}) {
+                    // Node 0 does nothing else before it starts them, and is told of each by a message.
+                    EXPECT_GE(result.members.at(node).began, us(gateway == 0 ? 2 : 4));
+                    EXPECT_LT(result.members.at(node).began, us(100));
+                    EXPECT_GT(result.members.at(node).ended, result.members.at(node).began);
+                }
+                std::swap(platform.networks[0], platform.networks[1]);
+            }
+        }
+    }
+}
+
 TEST(SimMembers, ANodeThatComesTooLateIsTurnedAway) {
     const StatedWorkload work{"nqueens", {{"n", "6"}}};
     Platform platform = four_nodes();
