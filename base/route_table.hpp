@@ -23,7 +23,7 @@ public:
 
         /// How long a message of so many bytes is under way, rounded as a simulation rounds it. Throws Error
         /// beyond the range of Time.
-        Time of(double bytes) const { return latency + from_seconds(bytes / bandwidth); }
+        Time of(double bytes) const { return checked_sum(latency, from_seconds(bytes / bandwidth)); }
     };
     /// The routes from one node to all nodes; the entry of the node to itself is not looked at.
     using Fetch = std::function<std::vector<Route>(NodeId from)>;

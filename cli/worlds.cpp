@@ -352,7 +352,8 @@ ClusterView cluster_view(const configs::Experiment& experiment, const runtime::B
 #ifdef HEDDLE_SIM
     if (const auto* simulated = dynamic_cast<const sim::SimBackend*>(&world)) {
         const Overheads& costs = experiment.platform.overheads;
-        return simulated->cluster(costs.message_enqueue + costs.message_send + costs.message_receive);
+        const Time sending = checked_sum(costs.message_enqueue, costs.message_send);
+        return simulated->cluster(checked_sum(sending, costs.message_receive));
     }
 #endif
     ClusterView cluster;

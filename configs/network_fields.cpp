@@ -31,13 +31,13 @@ NodeId node_in(std::string_view text, const std::string& key, const Value& value
     return node;
 }
 
-/// `0-3,8`.
+/// `0-3,8`. An empty text is an error: a list without nodes means that none are stated.
 std::vector<NodeId> members_in(const Value& value, const std::string& key) {
     const std::string text = scalar_text(value, key, {Kind::text});
     std::vector<NodeId> members;
-    for (std::string_view rest = text; !rest.empty();) {
-        const std::string_view item = rest.substr(0, rest.find(','));
-        rest.remove_prefix(std::min(item.size() + 1, rest.size()));
+    for (std::size_t at = 0; at <= text.size();) {
+        const std::string_view item = std::string_view(text).substr(at, text.find(',', at) - at);
+        at += item.size() + 1;
         const std::size_t dash = item.find('-');
         const NodeId first = node_in(item.substr(0, dash), key, value);
         const NodeId last = dash == item.npos ? first : node_in(item.substr(dash + 1), key, value);

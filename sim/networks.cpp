@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "sim/hosts.hpp"
+#include "sim/platform_file.hpp"
+#include "sim/platform_memory.hpp"
 
 namespace heddle::sim {
 
@@ -20,14 +22,16 @@ Platform hosts_of(const Platform& platform, NetworkId network) {
 
 BuiltNetworks::BuiltNetworks(const Platform& platform)
     : platform_(platform), routes_(network_routes(platform)) {
+    const PlatformFile file = file_of(platform);
+    refuse_large(platform, file);
     if (!routes_) {
-        simgrids_.emplace_back(platform_of_hosts(platform));
+        simgrids_.emplace_back(platform_of_hosts(platform), file);
         cards_.emplace_back(static_cast<NodeId>(simgrid().facts().hosts.size()) * platform.processes,
                             platform.processes);
         return;
     }
     for (NetworkId network = 0; network < platform.networks.size(); ++network) {
-        simgrids_.emplace_back(hosts_of(platform, network));
+        simgrids_.emplace_back(hosts_of(platform, network), file);
         cards_.emplace_back(platform.nodes, platform.processes, platform.networks[network].members);
     }
 }
@@ -83,7 +87,7 @@ RouteTable BuiltNetworks::table(Time besides) {
             if (to == from) continue;
             const NetworkRoutes::Way found = way(from, to);
             row[to] = found.route;
-            row[to].latency += found.gateways + besides;
+            row[to].latency = checked_sum(row[to].latency, checked_sum(found.gateways, besides));
         }
         return row;
     });

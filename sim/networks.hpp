@@ -21,7 +21,8 @@ namespace heddle::sim {
 /// One network that joins all machines, or several.
 class BuiltNetworks {
 public:
-    /// Starts a process of SimGrid for each network. `platform` is complete, and outlives this. Throws Error.
+    /// Reads the platform's file, if it has one, and starts a process of SimGrid for each network. `platform`
+    /// is complete, and outlives this. Throws Error, also for one that does not fit into memory.
     explicit BuiltNetworks(const Platform& platform);
 
     bool several() const { return routes_ != nullptr; }

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "base/input_file.hpp"
-#include "base/platform.hpp"
 
 namespace heddle::sim {
 
@@ -148,6 +147,10 @@ PlatformFile read_platform_file(const std::string& path, const Location& where) 
     }
     if (text.empty()) throw Error(fmt::format("the platform file {} is empty", path), advice, where);
     return without_config(std::move(text), path);
+}
+
+PlatformFile file_of(const Platform& platform) {
+    return platform.file.empty() ? PlatformFile{} : read_platform_file(platform.file, platform.where);
 }
 
 PlatformFile without_config(std::string given, const std::string& path) {

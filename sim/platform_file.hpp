@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/platform.hpp"
 #include "sim/route_structure.hpp"
 
 namespace heddle::sim {
@@ -27,6 +28,10 @@ PlatformFile without_config(std::string text, const std::string& path);
 /// or declares more hosts than a platform may have nodes: SimGrid would make them all before it could be
 /// asked how many there are.
 PlatformFile read_platform_file(const std::string& path, const Location& where);
+
+/// The file of a platform; empty if it has none. What a pipe says is read once, so a simulation calls this
+/// once. Throws Error.
+PlatformFile file_of(const Platform& platform);
 
 /// SimGrid's complaint about a file, as an error with the place that it names. `shown` is the path that the
 /// person knows, `read` the one that SimGrid was given.

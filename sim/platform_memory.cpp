@@ -8,7 +8,6 @@
 
 #include "base/memory_need.hpp"
 #include "base/platform_networks.hpp"
-#include "sim/platform_file.hpp"
 
 namespace heddle::sim {
 
@@ -34,13 +33,12 @@ std::uint64_t hosts_generated(const Platform& platform) {
 
 }  // namespace
 
-void refuse_large(const Platform& platform) {
+void refuse_large(const Platform& platform, const PlatformFile& file) {
     // Measured with one core and with four: a node's share of SimGrid's process and of this one, and what a
     // worker takes whose tasks are small.
     constexpr double bytes_per_node = 8 << 10;
     constexpr double bytes_of_worker = 6 << 10;
-    std::uint64_t hosts = platform.file.empty() ? hosts_generated(platform) : 0;
-    if (!platform.file.empty()) hosts = read_platform_file(platform.file, platform.where).hosts;
+    const std::uint64_t hosts = platform.file.empty() ? hosts_generated(platform) : file.hosts;
     // Patterns of hosts are compared with names when SimGrid has loaded the file; then each names a host at
     // least.
     const std::uint64_t least = platform.hosts.empty() ? hosts : platform.hosts.size();

@@ -2,10 +2,11 @@
 #pragma once
 
 #include "base/platform.hpp"
+#include "sim/platform_file.hpp"
 
 namespace heddle::sim {
 
-/// Of a completed platform. Reads its file, if it has one. Throws Error.
-void refuse_large(const Platform& platform);
+/// Of a completed platform, and its file. Throws Error.
+void refuse_large(const Platform& platform, const PlatformFile& file);
 
 }  // namespace heddle::sim

@@ -12,7 +12,6 @@
 #include "sim/cards.hpp"
 #include "sim/hosts.hpp"
 #include "sim/networks.hpp"
-#include "sim/platform_memory.hpp"
 #include "sim/simgrid_process.hpp"
 
 namespace heddle::sim {
@@ -144,7 +143,7 @@ Route checked_route(const RouteFacts& facts, Time besides) {
     if (!facts.exists()) {
         throw Error("there are nodes without a route between them", "every host must reach every other");
     }
-    return {facts.latency + besides, facts.bandwidth};
+    return {checked_sum(facts.latency, besides), facts.bandwidth};
 }
 
 /// A tree of switches, whose lowest ones are machines if these have several nodes.
@@ -172,7 +171,8 @@ RouteTable tree_of_nodes(SimgridProcess& simgrid, const Platform& platform, cons
 
 RouteTable route_table(SimgridProcess& simgrid, const Platform& platform, Time besides) {
     const NodeId nodes = platform.nodes;
-    const Route within{platform.shared_memory.latency + besides, platform.shared_memory.bandwidth};
+    const Route within{checked_sum(platform.shared_memory.latency, besides),
+                       platform.shared_memory.bandwidth};
     if (nodes < 2) return RouteTable::equal({});
     if (platform.machines() == 1 || !simgrid.facts().tree.empty())
         return tree_of_nodes(simgrid, platform, within, besides);
@@ -192,7 +192,6 @@ RouteTable route_table(SimgridProcess& simgrid, const Platform& platform, Time b
 PlatformSummary describe(const Platform& stated, bool links) {
     Platform platform = stated;
     complete(platform);
-    if (platform.file.empty()) refuse_large(platform);  // a file may be a pipe, which is read once
     BuiltNetworks networks(platform);
     SimgridProcess& simgrid = networks.simgrid();
     const PlatformFacts& facts = simgrid.facts();

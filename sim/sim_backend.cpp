@@ -20,7 +20,6 @@
 #include "sim/huge_pages.hpp"
 #include "sim/machine.hpp"
 #include "sim/networks.hpp"
-#include "sim/platform_memory.hpp"
 #include "sim/simulation.hpp"
 #include "sim/stacks.hpp"
 
@@ -32,7 +31,6 @@ namespace {
 
 Platform completed(Platform platform) {
     complete(platform);
-    refuse_large(platform);
     return platform;
 }
 

@@ -277,9 +277,8 @@ void serve_or_say_why_not(SimgridPlatform& platform, Pipe requests, Pipe answers
 }
 
 /// Loads a platform file from memory, so that its <config> is left out.
-std::unique_ptr<SimgridPlatform> load(Platform platform) {
+std::unique_ptr<SimgridPlatform> load(Platform platform, const PlatformFile& file) {
     const std::string shown = platform.file;
-    const PlatformFile file = read_platform_file(shown, platform.where);
     const int memory = ::memfd_create("platform", 0);
     Pipe copy(memory);
     copy.put_bytes(file.text.data(), file.text.size());
@@ -301,14 +300,11 @@ std::unique_ptr<SimgridPlatform> load(Platform platform) {
     }
 }
 
-[[noreturn]] void child_main(const Platform& platform, Pipe requests, Pipe answers) {
+[[noreturn]] void child_main(const Platform& platform, const PlatformFile& file, Pipe requests,
+                             Pipe answers) {
     try {
-        std::unique_ptr<SimgridPlatform> built;
-        if (platform.file.empty()) {
-            built = simgrid_module().build(platform, PlatformFile{});
-        } else {
-            built = load(platform);
-        }
+        const std::unique_ptr<SimgridPlatform> built =
+            platform.file.empty() ? simgrid_module().build(platform, file) : load(platform, file);
         answers.put(true);
         put(answers, built->facts());
         if (answers.flush()) serve_or_say_why_not(*built, std::move(requests), std::move(answers));
@@ -333,12 +329,12 @@ struct SimgridProcess::Child {
     ChildProcess process;
     Pipe answers;
 
-    explicit Child(const Platform& platform) : process(work(platform)), answers(process.answers()) {}
+    Child(const Platform& platform, const PlatformFile& file)
+        : process(work(platform, file)), answers(process.answers()) {}
 
-    static std::function<void(int, int)> work(const Platform& platform) {
+    static std::function<void(int, int)> work(const Platform& platform, const PlatformFile& file) {
         (void)simgrid_module();  // here, so that the children of all simulations share what was loaded
-        return
-            [&platform](int requests, int answers) { child_main(platform, Pipe(requests), Pipe(answers)); };
+        return [&](int requests, int answers) { child_main(platform, file, Pipe(requests), Pipe(answers)); };
     }
     /// Sends a request and what follows it. False once the child is gone.
     template <class Follows = FlowStart>
@@ -368,7 +364,8 @@ struct SimgridProcess::Child {
     }
 };
 
-SimgridProcess::SimgridProcess(const Platform& platform) : child_(std::make_unique<Child>(platform)) {
+SimgridProcess::SimgridProcess(const Platform& platform, const PlatformFile& file)
+    : child_(std::make_unique<Child>(platform, file)) {
     Pipe& in = child_->answers;
     bool built = false;
     if (in.get(built)) {

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/platform_file.hpp"
 #include "sim/simgrid_platform.hpp"
 
 namespace heddle::sim {
@@ -20,9 +21,10 @@ struct NodePair {
 
 class SimgridProcess {
 public:
-    /// Starts the process and builds the platform there. `platform` is complete. Throws Error where it cannot
-    /// be built.
-    explicit SimgridProcess(const Platform& platform);
+    /// Starts the process and builds the platform there. `platform` is complete, `file` is its own. Throws
+    /// Error where it cannot be built.
+    SimgridProcess(const Platform& platform, const PlatformFile& file);
+    explicit SimgridProcess(const Platform& platform) : SimgridProcess(platform, file_of(platform)) {}
     ~SimgridProcess();
 
     const PlatformFacts& facts() const { return facts_; }

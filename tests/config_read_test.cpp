@@ -374,7 +374,7 @@ TEST(Config, SeveralNetworksAreResolvedInTheirShortestForm) {
     EXPECT_THAT(yaml, HasSubstr("rails: all\n"));
     EXPECT_THAT(yaml, HasSubstr("fragment: 64KiB\n"));
     EXPECT_THAT(resolved_yaml(read("workload: {name: fib}\nbackend: sim")), Not(HasSubstr("gateways")));
-    for (const char* wrong : {"1-", "x", "3-1", "-2", "1,,2", "99999999999"})
+    for (const char* wrong : {"1-", "x", "3-1", "-2", "1,,2", "0-1,", ",1", ",", "", "99999999999"})
         EXPECT_THROW(read(std::string("workload: {name: fib}\nplatform: {nodes: 4, networks: [{name: a, "
                                       "members: '") +
                           wrong + "'}]}"),

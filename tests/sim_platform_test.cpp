@@ -1,11 +1,15 @@
 // Tests that platforms are built as described: every topology, many node counts, platform files good and bad.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <numeric>
+#include <string>
+#include <thread>
 
 #include "base/error.hpp"
 #include "sim/platform_file.hpp"
@@ -332,6 +336,24 @@ TEST(SimPlatformFile, HostsAreChosenByNameAndPattern) {
     Platform generated;
     generated.hosts = {"node-1"};
     EXPECT_THAT(error_of(generated).what(), HasSubstr("state platform.file"));
+}
+
+// What a pipe says is there once. A second reader would wait for a writer.
+TEST(SimPlatformFile, MayBeAPipe) {
+    const std::string path = ::testing::TempDir() + "sim_platform_pipe_" + std::to_string(::getpid());
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    const auto piped = [&path](const auto& reader) {
+        std::thread writer([&] { std::ofstream(path) << xml(two_speeds); });
+        const auto result = reader();
+        writer.join();
+        return result;
+    };
+    const File plain(xml(two_speeds));
+    EXPECT_EQ(piped([&] { return describe(from_file(path)).nodes; }),
+              describe(from_file(plain.path())).nodes);
+    EXPECT_EQ(piped([&] { return SimBackend(from_file(path), {}).topology().nodes; }),
+              SimBackend(from_file(plain.path()), {}).topology().nodes);
+    std::filesystem::remove(path);
 }
 
 TEST(SimPlatformFile, SettingsInTheFileAreNotUsedAndNoted) {

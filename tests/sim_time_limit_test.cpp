@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "cli/worlds.hpp"
 #include "host/thread_crew.hpp"
 #include "tests/sim_harness.hpp"
 #include "tests/sim_workloads.hpp"
@@ -167,6 +168,26 @@ TEST(SimTimeLimit, LargeMessagesArriveUpToItOnAnyNumberOfThreads) {
             }
         }
     }
+}
+
+// What a message takes beside its way is added to every latency, for those that place tasks.
+TEST(SimTimeLimit, WhatPlacementsAreToldIsRefusedBeyondIt) {
+    const Time half = parse_time("5000000s");
+    Platform platform = ideal(4);
+    platform.overheads.message_enqueue = half;
+    EXPECT_NEAR(cli::cluster_view(platform).message_seconds, 5e6, 1);
+    Platform sent = platform;
+    sent.overheads.message_send = half;
+    EXPECT_THAT(error_of([&] { (void)cli::cluster_view(sent); }), HasSubstr(passes));
+    Platform far = platform;
+    far.network.latency = half / 2;  // of two links
+    EXPECT_THAT(error_of([&] { (void)cli::cluster_view(far); }), HasSubstr(passes));
+    far.networks = {{"left", {0, 1}}, {"right", {0, 1, 2, 3}}};
+    EXPECT_THAT(error_of([&] { (void)cli::cluster_view(far); }), HasSubstr(passes));
+    Platform shared = platform;
+    shared.processes = 2;
+    shared.shared_memory.latency = half;
+    EXPECT_THAT(error_of([&] { (void)cli::cluster_view(shared); }), HasSubstr(passes));
 }
 
 TEST(SimTimeLimit, MemoryAndWaitsThatEndAfterItAreRefused) {
