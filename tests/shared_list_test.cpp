@@ -33,6 +33,7 @@ private:
 struct Counted {
     int value = 0;
     CountedLink<Counted> next;
+    Counted* before = nullptr;
 };
 
 TEST(SharedList, TakesLinearlyManySteps) {
@@ -78,8 +79,36 @@ TEST(SharedList, GivesTheLatestFirst) {
     EXPECT_EQ(list.size(), 0U);
 }
 
+// As many come as go, so that the first ones would stay for ever if only the latest went.
+TEST(SharedList, GivesTheOldestNowAndThen) {
+    WaitingCount size;
+    SharedList<Counted> list(size);
+    int next = 0;
+    const auto put = [&] {
+        auto item = std::make_unique<Counted>();
+        item->value = next++;
+        list.put(std::move(item));
+    };
+    constexpr int old = 5;
+    for (int i = 0; i < old; ++i) put();
+    int found = 0, taken = 0;
+    for (; found < old && taken < 100'000; ++taken) {
+        put();
+        const auto item = list.take();
+        ASSERT_TRUE(item);
+        if (item->value < old) {
+            EXPECT_EQ(item->value, found++);
+        }
+    }
+    EXPECT_EQ(found, old);
+    EXPECT_EQ(list.size(), 5U);
+    for (int i = 0; i < old; ++i) EXPECT_TRUE(list.take());
+    EXPECT_FALSE(list.take());
+}
+
 struct Plain {
     Plain* next = nullptr;
+    Plain* before = nullptr;
 };
 
 // Each of two takers takes half of what is there. If a taker found the list empty while the other one has

@@ -328,6 +328,17 @@ void Worker::wait_for(Slot* slot) {
     enter_now(open.before);
 }
 
+// Invariant: while a worker rests above a task that waits, thieves can take all forks that wait below. It
+// could not serve their requests, and what is awaited may depend on such a fork, which is on no stack. A task
+// that ran above may have made some private again (Deque::reclaim).
+void Worker::share_all(const Slot* head) {
+    bool shares = false;
+    while (deque_.publish(head) != 0) shares = true;
+    if (!shares) return;
+    deque_.answer();
+    node_.published(*this);
+}
+
 // Invariant: a waiter that `waitable` may still wake is in `waiters_`. A wait that an exception ends leaves
 // its waiter there, because what it waited for may come all the same.
 void Worker::wait(Slot* head, Waitable& waitable) {
@@ -343,6 +354,7 @@ void Worker::wait(Slot* head, Waitable& waitable) {
     while (!wake.done()) {
         expect_run_goes_on();
         enter_now(Activity::stealing);
+        share_all(head);
         run_above_waiting([&] { run_something(head, &wake); });
     }
     node_.deadlock_watch().tasks().fetch_sub(1, std::memory_order_seq_cst);

@@ -25,6 +25,7 @@
 #include "runtime/run/counters.hpp"
 #include "runtime/run/member_list.hpp"
 #include "runtime/sources/ranked_queue.hpp"
+#include "runtime/sources/work_source.hpp"
 #include "runtime/stealing/policy.hpp"
 
 namespace heddle::runtime {
@@ -108,7 +109,7 @@ public:
     void work_on(std::uint64_t units) { work_slow(units, true); }
 
     /// Runs `code` as user work of a declared cost. What has gathered for other nodes is sent before, and
-    /// what waits here for this worker is offered to others.
+    /// ready strands of this worker are offered to others. Forks are not: the caller's head is not known.
     void compute(const Work& cost, const std::function<void()>& code);
 
     /// Copies in memory, as user work: in simulation the lines that `what` moves pass the memory bus. Without
@@ -276,8 +277,8 @@ public:
     /// What this worker's task waits for is done. Called before the message that did it is counted.
     void awaited_done(Context& caller);
 
-    /// A request of this worker to another node was answered.
-    void request_answered();
+    /// A request of this worker to another node was answered. True if it is idle, and will look.
+    bool request_answered();
 
     /// A stolen task's result is in its slot.
     static void complete(Slot& slot) { slot.state.store(Slot::done, std::memory_order_seq_cst); }
@@ -294,6 +295,9 @@ public:
 
 private:
     friend class TaskRecord;
+
+    /// After so many tasks in a row from the first source that has some, another source comes first.
+    static constexpr std::uint32_t runs_max = 256;
 
     /// Beyond this many tasks on one stack a waiting worker begins only what must begin for the run to go on:
     /// ready tasks and tokens.
@@ -349,8 +353,11 @@ private:
     void compute_now(const Work& cost, const std::function<void()>& code);
     struct OpenWait;
     void serve_request(const Slot* head);
+    void share_all(const Slot* head);
     void wait_for(Slot* slot);
     void look_up();
+    void give_turn();
+    bool run_sources(Slot* head, WorkSources::Begun begun);
     void share(const TaskType& type, const std::byte* payload);
     bool goes_on() const;
     void wait_until_copied(Slot* slot);
@@ -428,7 +435,10 @@ private:
     bool interrupted_ = false;     ///< by strands, in its wait between two rounds
     bool strands_had_their_turn_ = false;
     bool begins_nothing_ = false;
+    bool gives_turn_ = false;   ///< see give_turn
     std::uint32_t rounds_ = 0;  ///< how often it has backed off since `rounds_begin_`
+    std::uint16_t runs_ = 0;    ///< of the node's sources, since it last looked at all of them
+    std::uint16_t turns_ = 0;
     LongWait long_wait_;
     Outbox outbox_;
     struct {

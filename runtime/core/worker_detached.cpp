@@ -9,12 +9,17 @@
 namespace heddle::runtime {
 
 void Worker::execute(const TaskType& type, Slot* head, std::byte* payload) {
+    if (std::exchange(gives_turn_, false) && type.detached() && head == loose_) [[unlikely]]
+        return run_function(type, head, payload);  // what it detaches is the loop's that gives the turn
     Slot* const before = std::exchange(loose_, type.detached() ? head : nullptr);
     run_function(type, head, payload);
     constexpr std::uint32_t patience = 32;
     const bool shares = shares_tokens_ && !before;
     for (std::uint32_t tasks = 1; loose_ && (loose_ != head || shares); ++tasks) {
-        if (tasks % patience == 0) look_up();
+        if (tasks % patience == 0) {
+            look_up();
+            if (tasks % runs_max == 0) give_turn();
+        }
         poll();
         // What has a rank goes first.
         if (const auto ranked = ranked_.take_first()) {
@@ -52,6 +57,18 @@ void Worker::look_up() {
     }
     // What has gathered for other nodes does not wait until there is nothing more to do here.
     outbox_.flush();
+}
+
+// Detached tasks that detach others may go on for ever. Invariant: between `runs_max` of them a source of the
+// node comes first, each in turn, as in the worker's loop (run_sources). A turn takes no more than one task
+// of a source: what that detaches follows in the loop that gave the turn, so turns do not lie one above the
+// other.
+void Worker::give_turn() {
+    const Activity before = times.current();
+    gives_turn_ = true;
+    node_.sources().run_in_turn(++turns_, *this, loose_, depth_ >= deep);
+    gives_turn_ = false;
+    enter_now(before);
 }
 
 /// A thief copies a detached task as soon as it has taken it, and then sets the state.

@@ -48,18 +48,32 @@ bool Worker::run_behind_strands(Slot* head, const Waitable* awaited) {
            sources.run_behind(node_.strands(), *this, head, WorkSources::Begun::unless_deep);
 }
 
+// Invariant: a worker takes `runs_max` tasks in a row at most from the first sources that have some. Then
+// another source comes first, each in turn. So none keeps work of the others waiting for ever.
+bool Worker::run_sources(Slot* head, WorkSources::Begun begun) {
+    if (!node_.sources().run(*this, head, begun)) return false;
+    ++runs_;
+    return true;
+}
+
 bool Worker::run_something(Slot* head, const Waitable* awaited) {
     poll();
     if (node_.is_leaving()) [[unlikely]]
         node_.members()->give_away(*this);
     if (std::exchange(strands_had_their_turn_, false)) [[unlikely]]
         if (run_behind_strands(head, awaited)) return true;
-    if (node_.sources().run(*this, head, WorkSources::Begun::always)) return true;
-    if (awaited && depth_ >= deep) {
+    const bool is_deep = awaited && depth_ >= deep;
+    if (runs_ >= runs_max) [[unlikely]] {
+        runs_ = 0;
+        if (node_.sources().run_in_turn(++turns_, *this, head, is_deep)) return true;
+    }
+    if (run_sources(head, WorkSources::Begun::always)) return true;
+    if (is_deep) {
         rest(backend->now(*this) + node_.schedule().stealing.back_off_max, awaited);
         return false;
     }
-    if (node_.sources().run(*this, head, WorkSources::Begun::unless_deep)) return true;
+    if (run_sources(head, WorkSources::Begun::unless_deep)) return true;
+    runs_ = 0;
     if (node_.balances()) {
         node_.balancer().idle(*this);
         enter_now(Activity::stealing);

@@ -50,6 +50,8 @@ void Worker::rest_long(Time deadline, const Waitable* awaited) {
         node_.deadlock_watch().fell_quiet(outbox_);
         return sleep(deadline, awaited);
     }
+    // Thieves take forks of active workers only, so it stays one until they are taken.
+    if (steals_within_node_ && node_.cores() > 1 && deque_.shared() != 0) return sleep(deadline, awaited);
     long_wait_.since.store(std::max(last_task_end_, wait_began_).count(), std::memory_order_relaxed);
     long_wait_.waitable.store(awaited, std::memory_order_seq_cst);
     std::atomic<LongSleep>& state = deque_.of_worker().long_sleep;
@@ -149,10 +151,13 @@ bool Worker::claim_sleeper() {
     return node_.sleeping().contains(id.core) && node_.sleeping().remove(id.core);
 }
 
-void Worker::request_answered() {
+// An idle worker that does not sleep looks at what has come before it sleeps. One that has a task may not.
+bool Worker::request_answered() {
     node_.steals().request_ended();
     deque_.of_worker().requesting.store(false, std::memory_order_seq_cst);
-    if (claim_sleeper()) node_.receiver().backend->unpark(node_.receiver(), id.core);
+    if (!claim_sleeper()) return !node_.active().contains(id.core);
+    node_.receiver().backend->unpark(node_.receiver(), id.core);
+    return true;
 }
 
 }  // namespace heddle::runtime

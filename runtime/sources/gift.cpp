@@ -1,10 +1,14 @@
 // Packs tasks for another node, and tells the termination detection that they are leaving.
 #include "runtime/sources/gift.hpp"
 
+#include <fmt/format.h>
+
 #include <span>
 #include <utility>
 
+#include "base/error.hpp"
 #include "runtime/core/node.hpp"
+#include "runtime/core/readable.hpp"
 
 namespace heddle::runtime {
 
@@ -24,6 +28,8 @@ void Gift::leaves() {
 }
 
 void Gift::add(const TaskType& type, Home home, const std::byte* payload) {
+    if (!type.travels()) [[unlikely]]
+        refuse(type);
     if (count_ == 0) {
         message_.reserve(sizeof core_ + wanted_ * (sizeof(TaskHeader) + type.arguments_bytes()));
         message_.put(core_);
@@ -47,6 +53,16 @@ void Gift::add(const TaskType& type, Home home, const std::byte* payload) {
     } else {
         body_.put_bytes(cargo.bytes());
     }
+}
+
+// It has been taken from where its owner waits for it, and may not be copied.
+void Gift::refuse(const TaskType& type) const {
+    throw Error(
+        fmt::format("node {} asks node {} for tasks, and the arguments or the result of {} cannot leave "
+                    "their node",
+                    thief_, node_.id(), readable(type.name())),
+        "give the task arguments of plain bytes without addresses, or let nodes steal none "
+        "(schedule.stealing.victim: none)");
 }
 
 void Gift::add(const TaskType& type, const std::byte* payload) {

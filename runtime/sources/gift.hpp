@@ -45,7 +45,7 @@ public:
     /// counted as sent it is still here.
     void leaves();
 
-    /// Adds a task with its cargo. Its result is awaited at `home`.
+    /// Adds a task with its cargo. Its result is awaited at `home`. Throws Error if it cannot leave its node.
     void add(const TaskType& type, Home home, const std::byte* payload);
     /// Adds a task that no worker waits for.
     void add(const TaskType& type, const std::byte* payload);
@@ -59,6 +59,8 @@ public:
     void from_workers(const GiveOne& give_one);
 
 private:
+    [[noreturn, gnu::cold]] void refuse(const TaskType& type) const;
+
     static constexpr std::size_t bytes_max = std::size_t{1} << 20;  ///< beyond which no task more is added
 
     Node& node_;

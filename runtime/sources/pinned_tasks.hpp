@@ -60,6 +60,7 @@ struct PinnedTask {
     SentTask* awaited = nullptr;  ///< on `home`
     alignas(16) std::byte payload[payload_bytes];
     PinnedTask* next = nullptr;
+    PinnedTask* before = nullptr;
 };
 
 /// The tasks that wait for the workers of a node: `node.state<PinnedTasks>()`. No thief gets them.

@@ -1,5 +1,5 @@
 // A list of a node's tasks: any worker, or the receiver, adds to it; workers remove the latest element, one
-// worker at a time. Adding is lock-free.
+// worker at a time, and now and then the oldest. Adding is lock-free.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,10 @@
 
 namespace heddle::runtime {
 
-/// T has a member `T* next`. The list owns what is in it.
+/// T has members `T* next` and `T* before`. The list owns what is in it.
+///
+/// Invariant: among `takes_max` takes in a row one gives the oldest item. So no item stays for ever while
+/// later ones come.
 ///
 /// Invariant: `put_` is only ever taken whole (exchange), so a pointer that `put` compares with cannot have
 /// left and come back with another successor. Each item passes from `put_` to `taken_` once, so `n` puts and
@@ -46,8 +49,8 @@ public:
         const SpinLock::Guard guard(lock_);
         if (put_.load(std::memory_order_relaxed)) move_put();
         if (!taken_) return nullptr;
-        std::unique_ptr<T> item(std::exchange(taken_, static_cast<T*>(taken_->next)));
-        item->next = nullptr;
+        if (taken_ == oldest_) takes_ = 0;
+        std::unique_ptr<T> item(++takes_ % takes_max == 0 ? take_oldest() : take_latest());
         size_.subtract();
         return item;
     }
@@ -55,19 +58,55 @@ public:
     std::uint32_t size() const { return size_.get(); }
 
 private:
+    static constexpr std::uint32_t takes_max = 256;
+
     /// Moves everything that was put in front of what takers have.
     void move_put() {
         T* const chain = put_.exchange(nullptr, std::memory_order_seq_cst);
         T* last = chain;
-        while (last->next) last = static_cast<T*>(last->next);
+        while (T* const next = static_cast<T*>(last->next)) {
+            next->before = last;
+            last = next;
+        }
         last->next = taken_;
+        link_front(last);
         taken_ = chain;
+    }
+
+    /// `before` comes before what takers have.
+    void link_front(T* before) {
+        if (taken_) {
+            taken_->before = before;
+        } else {
+            oldest_ = before;
+        }
+    }
+
+    T* take_latest() {
+        T* const item = taken_;
+        taken_ = static_cast<T*>(item->next);
+        link_front(nullptr);
+        item->next = nullptr;
+        return item;
+    }
+    T* take_oldest() {
+        T* const item = oldest_;
+        oldest_ = static_cast<T*>(item->before);
+        item->before = nullptr;
+        if (oldest_) {
+            oldest_->next = nullptr;
+        } else {
+            taken_ = nullptr;
+        }
+        return item;
     }
 
     std::atomic<T*> put_{nullptr};
     WaitingCount& size_;
-    SpinLock lock_;  ///< over `taken_`
-    T* taken_ = nullptr;
+    SpinLock lock_;            ///< over what follows
+    T* taken_ = nullptr;       ///< the latest of what takers have
+    T* oldest_ = nullptr;      ///< of these
+    std::uint32_t takes_ = 0;  ///< since there was one alone
 };
 
 }  // namespace heddle::runtime

@@ -34,6 +34,7 @@ struct Token {
     Holds holds = Holds::nothing;
     alignas(16) std::byte payload[payload_bytes];
     Token* next = nullptr;
+    Token* before = nullptr;
 };
 
 }  // namespace heddle::runtime

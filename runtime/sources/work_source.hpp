@@ -151,6 +151,14 @@ public:
     bool run(Worker& worker, Slot* head, Begun begun) {
         return run_of(used(begun == Begun::always ? always_ : unless_deep_), worker, head);
     }
+    /// The same, but the sources from number `turn` on come first; numbers begin again after the last one. So
+    /// in as many turns as there are sources each of them comes first, also where others always have work.
+    /// `deep`: only what it always begins.
+    bool run_in_turn(std::uint32_t turn, Worker& worker, Slot* head, bool deep) {
+        const Kinds all = used(always_) | (deep ? 0 : used(unless_deep_));
+        const Kinds first = ~Kinds{0} << turn % count_.load(std::memory_order_acquire);
+        return run_of(all & first, worker, head) || run_of(all & ~first, worker, head);
+    }
     /// The same of the sources that come after `source`.
     bool run_behind(const WorkSource& source, Worker& worker, Slot* head, Begun begun) {
         const Kinds up_to = source.waiting_.kind_ | (source.waiting_.kind_ - 1);

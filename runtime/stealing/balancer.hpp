@@ -1,7 +1,7 @@
 // Load balancers that send detached tasks to other nodes unasked, when a node has many or
 // its neighbours have fewer. EARTH has such balancers (Tremblay et al., section 6).
-// Stealing is the opposite: there an idle node asks. Tasks that are joined never move
-// here.
+// Stealing is the opposite: there an idle node asks. Workers look up between detached
+// tasks only; in a program that has others too, what moves is what a thief would get.
 #pragma once
 
 #include <array>

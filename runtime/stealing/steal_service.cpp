@@ -61,9 +61,9 @@ bool StealService::request_far(Worker& thief, NodeId victim) {
     return true;
 }
 
-void StealService::answered(CoreId core) {
+bool StealService::answered(CoreId core) {
     if (core == far_request) far_under_way_.store(false, std::memory_order_seq_cst);
-    if (core < node_.cores()) node_.worker(core).request_answered();
+    return core < node_.cores() && node_.worker(core).request_answered();
 }
 
 void StealService::tie_lifeline(Worker& thief, NodeId victim) {
@@ -270,10 +270,9 @@ void StealService::on_tokens(NodeId victim, std::span<const std::byte> message) 
     // Those for a node that has left come back. They were stolen from no other node.
     if (victim != node_.id()) note_loot(victim, count);
     if (core != no_worker) note_granted(victim);
-    std::uint32_t to_wake = count;
-    answered(core);
-    if (core < node_.cores()) --to_wake;  // the worker that waited
-    for (; to_wake != 0 && to_wake <= count; --to_wake) node_.wake_one(node_.receiver());
+    // The worker that asked may be busy by now: then another one is woken in its place.
+    std::uint32_t woken = answered(core) ? 1 : 0;
+    for (; woken < count; ++woken) node_.wake_one(node_.receiver());
     if (core == no_worker) pass_on(victim);
 }
 

@@ -40,7 +40,8 @@ public:
     /// Asks `victim` to remember this node until it has something to give.
     void tie_lifeline(Worker& thief, NodeId victim);
 
-    /// Sends detached tasks to a node that has not asked for any. Returns how many.
+    /// Sends what a thief would get to a node that has not asked: forks and ranked tasks too, where there are
+    /// some. Returns how many.
     std::uint32_t give_away(Outbox& outbox, NodeId to);
 
     /// Sends all that may leave, as far as one message takes it. Returns how many tasks.
@@ -77,8 +78,9 @@ public:
         std::uint32_t lifeline;
     };
     void on_request(NodeId thief, Request request);
-    /// The request of `core`, or the far one, was answered, with tasks or without.
-    void answered(CoreId core);
+    /// The request of `core`, or the far one, was answered, with tasks or without. True if its worker will
+    /// look.
+    bool answered(CoreId core);
     void on_tokens(NodeId victim, std::span<const std::byte> message);
     void on_result(NodeId from, std::span<const std::byte> message);
 
