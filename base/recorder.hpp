@@ -25,11 +25,12 @@ struct MessageNote {
 struct TaskNote {
     static constexpr std::uint64_t no_number = ~std::uint64_t{0};
     static constexpr std::uint32_t root = ~std::uint32_t{0};
+    static constexpr std::uint32_t strand = root - 1;
     static constexpr std::uint32_t nowhere = ~std::uint32_t{0};
 
-    std::uint64_t number = no_number;   ///< in the program's task graph
-    Time ready = never;                 ///< when it was forked; `never`: not known
-    std::uint32_t type = root;          ///< the registered task type (runtime::TaskTypeId), or `root`
+    std::uint64_t number = no_number;  ///< in the program's task graph
+    Time ready = never;                ///< when it was forked; `never`: not known
+    std::uint32_t type = root;         ///< the registered task type (runtime::TaskTypeId), `root` or `strand`
     WorkerId victim{nowhere, nowhere};  ///< the thief's last victim; `core` is `nowhere` on another node
 };
 
@@ -65,6 +66,13 @@ public:
     /// A worker begins a task, and ends the latest task that it has begun and not ended.
     virtual void task_began(WorkerId /*worker*/, const TaskNote& /*task*/, Time /*time*/) {}
     virtual void task_ended(WorkerId /*worker*/, const TaskWork& /*work*/, Time /*time*/) {}
+
+    /// A worker goes on with a strand, and leaves it. What the worker begins and ends in between are the
+    /// strand's tasks. Those that have not ended then go on when a worker of the node enters the strand
+    /// again. A worker in a strand may enter another one, and leaves that one first. `number`: a live
+    /// strand's own on its node.
+    virtual void strand_entered(WorkerId /*worker*/, std::uint64_t /*number*/, Time /*time*/) {}
+    virtual void strand_left(WorkerId /*worker*/, std::uint64_t /*number*/, Time /*time*/) {}
 
     /// Where node 0 runs in another process: takes the next part of what was told here, as bytes for `absorb`
     /// there. Empty: there is no more. Called when all workers of the node have ended.

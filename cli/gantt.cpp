@@ -40,13 +40,13 @@ std::string text_of(const GanttLine& line, double end, std::size_t width) {
 }  // namespace
 
 std::string gantt(const std::vector<GanttLine>& lines, double end, const std::string& things,
-                  std::size_t width) {
+                  const std::string& empty, std::size_t width) {
     if (!(end > 0) || !std::isfinite(end)) return "nothing to draw\n";
     std::vector<std::vector<std::string>> rows;
-    std::size_t left_out = 0, idle = 0;
+    std::size_t left_out = 0, without = 0;
     for (const GanttLine& line : lines) {
         if (line.bars.empty())
-            ++idle;
+            ++without;
         else if (rows.size() == lines_max)
             ++left_out;
         else
@@ -54,7 +54,7 @@ std::string gantt(const std::vector<GanttLine>& lines, double end, const std::st
     }
     std::string text = columns(rows, 0);
     if (left_out > 0) text += fmt::format("and {} more {}\n", left_out, things);
-    if (idle > 0) text += fmt::format("{} idle {} between them are not shown\n", idle, things);
+    if (without > 0) text += fmt::format("not shown: {} {}\n", without, empty);
     return text;
 }
 
@@ -65,7 +65,7 @@ std::string gantt(const schedulers::Schedule& schedule, std::size_t width) {
         for (const TaskIndex task : schedule.order(processor))
             line.bars.push_back({schedule.start(task), schedule.finish(task), std::to_string(task)});
     }
-    return gantt(lines, schedule.makespan(), "processors", width);
+    return gantt(lines, schedule.makespan(), "processors", "idle processors", width);
 }
 
 void RunGantt::begin(NodeId nodes, CoreId cores) {
@@ -78,20 +78,31 @@ void RunGantt::begin(NodeId nodes, CoreId cores) {
 }
 
 void RunGantt::task_begins(const results::TracedTask& task) {
-    const std::size_t line = std::size_t{task.worker.node} * cores_ + task.worker.core;
-    if (open_[line]++ != 0) return;
-    const double begin = to_seconds(task.begin);
-    lines_[line].bars.push_back(
-        {begin, begin, task.numbered() ? std::to_string(task.note.number) : task.kernel});
+    task_goes_on(task, task.begin);
 }
 
-void RunGantt::task_ends(const results::TracedTask& task, const TaskWork& /*work*/, Time time) {
-    const std::size_t line = std::size_t{task.worker.node} * cores_ + task.worker.core;
+void RunGantt::task_goes_on(const results::TracedTask& task, Time time) {
+    const std::size_t line = line_of(task);
+    if (open_[line]++ != 0) return;
+    std::vector<GanttBar>& bars = lines_[line].bars;
+    const double begin = to_seconds(time);
+    const std::string label = task.numbered() ? std::to_string(task.note.number) : task.kernel;
+    const bool same = time != task.begin && !bars.empty() && bars.back().end == begin;
+    if (same && bars.back().label == label) return;
+    bars.push_back({begin, begin, label});
+}
+
+void RunGantt::task_pauses(const results::TracedTask& task, Time time) {
+    const std::size_t line = line_of(task);
     if (--open_[line] == 0) lines_[line].bars.back().end = to_seconds(time);
 }
 
+void RunGantt::task_ends(const results::TracedTask& task, const TaskWork& /*work*/, Time time) {
+    task_pauses(task, time);
+}
+
 std::string RunGantt::picture() const {
-    return gantt(lines_, to_seconds(end_), "workers");
+    return gantt(lines_, to_seconds(end_), "workers", "workers without a recorded task");
 }
 
 }  // namespace heddle::cli

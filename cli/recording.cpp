@@ -111,10 +111,11 @@ std::vector<std::string> RunRecording::remarks(const RecordingOptions& options, 
                                       begun));
     }
     if (begun < tasks) {
-        remarks.push_back(fmt::format(
-            "{} of {} tasks are not in the record: each was a call inside another task, and natively a "
-            "call is not observed",
-            grouped(tasks - begun), grouped(tasks)));
+        remarks.push_back(
+            fmt::format("{} of {} tasks are not in the record: each was a plain call inside another task, "
+                        "and such a call "
+                        "is not observed",
+                        grouped(tasks - begun), grouped(tasks)));
     }
     if (clock_error_seconds_ > 0) {
         remarks.push_back(fmt::format("in the record, times of nodes on other machines may be off by {}",

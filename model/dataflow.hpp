@@ -60,9 +60,9 @@ public:
             return worker.begins_nothing();
         auto& threads = worker.node().state<Threads>();
         if (worker.id.node == 0) {
-            threads.start(worker, "the main thread", [this](Thread& thread) { main(thread); });
+            threads.start(worker, {"the main thread"}, [this](Thread& thread) { main(thread); });
         } else {
-            threads.start(worker, "a thread that records", [this](Thread& thread) {
+            threads.start(worker, {"a thread that records"}, [this](Thread& thread) {
                 elsewhere(thread);
                 thread.worker().node().state<RecordedGroups>().ends(thread.worker());
             });

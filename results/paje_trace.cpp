@@ -178,15 +178,23 @@ void PajeTrace::receive_ends(const MessageNote& message, Time time) {
     sink_.write(popped(time, receiver(message.to)) + link(end_link, time, message, receiver(message.to)));
 }
 
-// A kernel gets its colour with its first task.
 void PajeTrace::task_begins(const TracedTask& task) {
+    task_goes_on(task, task.begin);
+}
+
+void PajeTrace::task_pauses(const TracedTask& task, Time time) {
+    task_ends(task, {}, time);
+}
+
+// A kernel gets its colour with its first task.
+void PajeTrace::task_goes_on(const TracedTask& task, Time time) {
     const auto [entry, is_new] = kernels_.try_emplace(task.kernel, fmt::format("k{}", kernels_.size()));
     std::string text;
     if (is_new) {
         text = fmt::format("{} {} T {} \"{}\"\n", static_cast<int>(define_entity_value), entry->second,
                            quoted(task.kernel), kernel_colors[(kernels_.size() - 1) % kernel_colors.size()]);
     }
-    text += fmt::format("{} {} T {} {} {} {} {} {} {}\n", static_cast<int>(push_task), shown(task.begin),
+    text += fmt::format("{} {} T {} {} {} {} {} {} {}\n", static_cast<int>(push_task), shown(time),
                         container(task.worker), entry->second,
                         quoted(task.numbered() ? std::to_string(task.note.number) : ""), quoted(task.name),
                         quoted(task.placed ? show_worker(*task.placed) : ""),

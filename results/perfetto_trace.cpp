@@ -159,6 +159,14 @@ void PerfettoTrace::receive_ends(const MessageNote& message, Time time) {
 }
 
 void PerfettoTrace::task_begins(const TracedTask& task) {
+    task_goes_on(task, task.begin);
+}
+
+void PerfettoTrace::task_pauses(const TracedTask& task, Time time) {
+    end_slice(number_of_tasks(task.worker), time);
+}
+
+void PerfettoTrace::task_goes_on(const TracedTask& task, Time time) {
     const std::uint64_t kernel = kernel_name(task.kernel);
     begin_slice(number_of_tasks(task.worker), kernel);
     const auto annotate = [this](std::uint64_t name, const auto& value) {
@@ -169,7 +177,7 @@ void PerfettoTrace::task_begins(const TracedTask& task) {
     if (task.placed) annotate(placed_name, show_worker(*task.placed));
     if (task.stolen()) annotate(stolen_name, show_worker(task.note.victim));
     if (task.note.ready != never) annotate(ready_name, to_seconds(task.note.ready));
-    write_event(task.begin);
+    write_event(time);
 }
 
 void PerfettoTrace::task_ends(const TracedTask& task, const TaskWork& work, Time time) {

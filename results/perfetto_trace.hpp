@@ -22,6 +22,8 @@ public:
     void receive_begins(const MessageNote& message, Time time) override;
     void receive_ends(const MessageNote& message, Time time) override;
     void task_begins(const TracedTask& task) override;
+    void task_pauses(const TracedTask& task, Time time) override;
+    void task_goes_on(const TracedTask& task, Time time) override;
     void task_ends(const TracedTask& task, const TaskWork& work, Time time) override;
     void states_end(Time time) override;
 

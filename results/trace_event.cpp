@@ -34,6 +34,8 @@ std::optional<TraceEvent> TraceEvent::read(runtime::Reader& reader, NodeId node,
         }
         case Kind::task_ready:
         case Kind::task_begins:
+        case Kind::strand_enters:
+        case Kind::strand_leaves:
             event.what = reader.get<TaskNote>();
             break;
         case Kind::task_ends:
@@ -72,6 +74,14 @@ void EventRecorder::task_began(WorkerId worker, const TaskNote& task, Time time)
 
 void EventRecorder::task_ended(WorkerId worker, const TaskWork& work, Time time) {
     add({time, 0, worker, TraceEvent::Kind::task_ends, work});
+}
+
+void EventRecorder::strand_entered(WorkerId worker, std::uint64_t number, Time time) {
+    add({time, 0, worker, TraceEvent::Kind::strand_enters, TaskNote{.number = number}});
+}
+
+void EventRecorder::strand_left(WorkerId worker, std::uint64_t number, Time time) {
+    add({time, 0, worker, TraceEvent::Kind::strand_leaves, TaskNote{.number = number}});
 }
 
 }  // namespace heddle::results

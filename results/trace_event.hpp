@@ -20,13 +20,16 @@ struct TraceEvent {
         task_ready,
         task_begins,
         task_ends,
+        strand_enters,
+        strand_leaves,
     };
 
     Time time{};
     std::uint64_t number = 0;  ///< of the node's events, in the order in which they were told
     WorkerId worker;           ///< for messages and ready tasks the node alone matters
     Kind kind = Kind::state;
-    /// By kind: Activity; MessageNote; TaskNote for ready and beginning tasks; TaskWork.
+    /// By kind: Activity; MessageNote; TaskNote for ready and beginning tasks and, of which the number
+    /// alone matters, for strands; TaskWork.
     std::variant<Activity, MessageNote, TaskNote, TaskWork> what;
 
     /// All but the node and the number.
@@ -45,6 +48,8 @@ public:
     void task_ready(NodeId node, std::uint64_t number, Time time) override;
     void task_began(WorkerId worker, const TaskNote& task, Time time) override;
     void task_ended(WorkerId worker, const TaskWork& work, Time time) override;
+    void strand_entered(WorkerId worker, std::uint64_t number, Time time) override;
+    void strand_left(WorkerId worker, std::uint64_t number, Time time) override;
 
 protected:
     /// Several threads may call it.

@@ -25,7 +25,7 @@ public:
 /// A task that runs. `note.ready` is `never` if it is not known.
 struct TracedTask {
     TaskNote note;
-    WorkerId worker;
+    WorkerId worker;  ///< that runs it, or ran it last
     Time begin{};
     std::string kernel;              ///< the kind of work; the task type's name if the program names none
     std::string name;                ///< of this very task, if it has one
@@ -40,7 +40,7 @@ struct TracedTask {
 std::string show_worker(WorkerId worker);
 
 /// Called with times that do not go back. A module works on one message at a time. The tasks of a worker
-/// nest.
+/// nest, because one whose strand waits pauses, and goes on later, maybe on another worker.
 class TraceFormat {
 public:
     virtual ~TraceFormat() = default;
@@ -53,6 +53,8 @@ public:
     virtual void receive_begins(const MessageNote& /*message*/, Time /*time*/) {}
     virtual void receive_ends(const MessageNote& /*message*/, Time /*time*/) {}
     virtual void task_begins(const TracedTask& /*task*/) {}
+    virtual void task_pauses(const TracedTask& /*task*/, Time /*time*/) {}
+    virtual void task_goes_on(const TracedTask& /*task*/, Time /*time*/) {}
     virtual void task_ends(const TracedTask& /*task*/, const TaskWork& /*work*/, Time /*time*/) {}
     /// All workers' last states end. Messages may still come.
     virtual void states_end(Time /*time*/) {}

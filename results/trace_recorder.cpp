@@ -14,6 +14,7 @@
 #include "results/task_table.hpp"
 #include "results/trace_parts.hpp"
 #include "results/worker_table.hpp"
+#include "runtime/core/readable.hpp"
 #include "runtime/core/task_type.hpp"
 
 namespace heddle::results {
@@ -23,7 +24,8 @@ namespace {
 /// Events kept before anything is written: some 20 MB.
 constexpr std::uint64_t few = 1U << 18;
 
-/// A task type's name for people: without the compiler's mangling, its namespaces and the model's prefix.
+/// A task type's name for people: without the compiler's mangling, its namespaces and the model's prefix. The
+/// function's, if the type is made of a function.
 std::string short_name(const std::string& name) {
     if (name.starts_with("earth.") && name.find(' ') != std::string::npos) {
         const std::size_t begin = name.find(' ') + 1;
@@ -33,7 +35,7 @@ std::string short_name(const std::string& name) {
     const std::unique_ptr<char, decltype(&std::free)> text(
         abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
     if (status != 0) return name;
-    const std::string demangled = text.get();
+    const std::string demangled = runtime::function_in(text.get());
     if (demangled.find('<') != std::string::npos) return demangled;
     const std::size_t colon = demangled.rfind(':');
     return colon == std::string::npos ? demangled : demangled.substr(colon + 1);
@@ -145,6 +147,10 @@ void TraceRecorder::write(const TraceEvent& event) {
             return begin_task(event);
         case Kind::task_ends:
             return end_task(event);
+        case Kind::strand_enters:
+            return enter_strand(event);
+        case Kind::strand_leaves:
+            return leave_strand(event);
     }
 }
 
@@ -193,9 +199,40 @@ void TraceRecorder::end_task(const TraceEvent& event) {
     for (TraceFormat* format : formats_) format->task_ends(task, std::get<TaskWork>(event.what), event.time);
 }
 
+void TraceRecorder::enter_strand(const TraceEvent& event) {
+    WorkerState& state = state_of(event.worker);
+    state.strands.push_back(state.tasks.size());
+    const auto found = paused_.find({event.worker.node, std::get<TaskNote>(event.what).number});
+    if (found == paused_.end()) return;
+    for (TracedTask& task : found->second) {
+        if (task.worker.node != TaskNote::nowhere) {
+            task.worker = event.worker;
+            for (TraceFormat* format : formats_) format->task_goes_on(task, event.time);
+        }
+        state.tasks.push_back(std::move(task));
+    }
+    paused_.erase(found);
+}
+
+void TraceRecorder::leave_strand(const TraceEvent& event) {
+    WorkerState& state = state_of(event.worker);
+    if (state.strands.empty()) return;
+    std::vector<TracedTask> left;
+    for (; state.tasks.size() > state.strands.back(); state.tasks.pop_back()) {
+        const TracedTask& task = left.emplace_back(std::move(state.tasks.back()));
+        if (task.worker.node == TaskNote::nowhere) continue;
+        for (TraceFormat* format : formats_) format->task_pauses(task, event.time);
+    }
+    state.strands.pop_back();
+    if (left.empty()) return;
+    std::ranges::reverse(left);
+    paused_[{event.worker.node, std::get<TaskNote>(event.what).number}] = std::move(left);
+}
+
 const std::string& TraceRecorder::type_name(std::uint32_t type) {
     std::string& name = type_names_[type];
     if (!name.empty()) return name;
+    if (type == TaskNote::strand) return name = "strand";
     const runtime::TaskType* const known = type == TaskNote::root ? nullptr : runtime::find_task_type(type);
     return name = known ? short_name(known->name()) : "root";
 }

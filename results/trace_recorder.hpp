@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "results/trace_event.hpp"
@@ -80,8 +82,9 @@ private:
         Activity written = Activity::idle;
         Activity latest = Activity::idle;
         bool any = false;
-        bool pending = false;           ///< `latest` is of `now_` and not written
-        std::vector<TracedTask> tasks;  ///< on its stack, those that are left out without a worker
+        bool pending = false;              ///< `latest` is of `now_` and not written
+        std::vector<TracedTask> tasks;     ///< on its stack, those that are left out without a worker
+        std::vector<std::size_t> strands;  ///< that it has entered: how many of `tasks` were there before
     };
 
     WorkerState& state_of(WorkerId worker) {
@@ -93,6 +96,8 @@ private:
     void write_state(const TraceEvent& event);
     void begin_task(const TraceEvent& event);
     void end_task(const TraceEvent& event);
+    void enter_strand(const TraceEvent& event);
+    void leave_strand(const TraceEvent& event);
     const std::string& type_name(std::uint32_t type);
     void write_states();
     void end_states();
@@ -115,6 +120,8 @@ private:
     std::vector<WorkerState> states_;
     std::vector<WorkerId> pending_;                  ///< workers that changed at `now_`
     std::unordered_map<std::uint64_t, Time> ready_;  ///< numbered tasks that have not begun
+    /// Tasks of strands that are left, by node and strand.
+    std::map<std::pair<NodeId, std::uint64_t>, std::vector<TracedTask>> paused_;
     std::unordered_map<std::uint32_t, std::string> type_names_;
     std::uint64_t tasks_recorded_ = 0;
     std::uint64_t tasks_left_out_ = 0;

@@ -135,6 +135,35 @@ def check_fork_join(runs):
     assert f"{result['tasks'] - len(rows):,} of {result['tasks']:,} tasks are not in the record" in said, said
 
 
+def check_models(runs):
+    """Also tasks that wait in the middle, and that are no forks, have rows: threads, pools, closures, first tasks."""
+    for name in ("adaptive", "bag", "dataflow_cholesky", "jacobi", "neighbours", "overlap", "ping_pong", "stream"):
+        result, rows, _, said = runs.run([f"configs/{name}.yaml", "--backend", "sim"])
+        assert "record" not in said and len(rows) == result["tasks"] > 0, (name, said, len(rows), result["tasks"])
+
+
+def check_dataflow(runs):
+    """Eight tiles a row: n (n + 1) (n + 2) / 6 tasks of the factorization, n (n + 1) / 2 that fill it, the main program."""
+    words = ["configs/dataflow_cholesky.yaml", "--set", "platform.nodes=1"]
+    for backend, cores in (("native", 1), ("native", 2), *((("sim", n) for n in (1, 2, 4)) if has_simulator() else ())):
+        result, rows, (slices, _, _, traced), said = runs.run(words, "--backend", backend, "--set", f"platform.cores={cores}")
+        assert "record" not in said and len(rows) == result["tasks"] == 120 + 36 + 1, (said, len(rows), result["tasks"])
+        kernels = [row["kernel"] for row in rows]
+        assert [kernels.count(name) for name in ("root", "potrf", "trsm", "syrk", "gemm")] == [1, 8, 28, 28, 56], kernels
+        stolen = sum(row["stolen_from_node"] != "" for row in rows)
+        assert stolen <= result["steals"]["within_node"]
+        if backend == "native":
+            continue
+        assert (stolen > 0) == (cores > 1)
+        flops = sum(float(row["flops"]) for row in rows)
+        assert abs(flops - result["declared_flops"]) <= 1e-4 * flops, (flops, result["declared_flops"])
+        for worker, of in slices.items():
+            tasks = [(task["begin"], task["end"]) for task in traced if task["worker"] == worker]
+            for begin, end, name in of:
+                inside = name != "working" or any(first <= begin and end <= last for first, last in tasks)
+                assert inside, f"{worker} works without a task from {begin} to {end}"
+
+
 def check_same_with_and_without(runs, words):
     said = subprocess.run([runs.heddle, "run", *words, "--json"], capture_output=True, text=True, check=True)
     plain, recorded = json.loads(said.stdout), runs.run(words)[0]
@@ -151,6 +180,12 @@ def check_picture(heddle):
     assert [line[:15] for line in lines] == [f"node {n} worker {c}" for n in range(2) for c in range(2)], said.stdout
     drawn = [int(number) for line in lines for number in re.findall(r"(?<=[.=#])\d+(?==)", line[15:])]
     assert drawn and len(drawn) == len(set(drawn)) and set(drawn) < set(range(56)), drawn
+    bag = [heddle, "run", "configs/bag.yaml", "--set", "platform.nodes=2", "--set", "workload.task_cost=1Mf", "--gantt"]
+    said = subprocess.run(bag, capture_output=True, text=True, check=True).stdout
+    lines = [line[15:] for line in said.splitlines() if line.startswith("node ")]
+    assert len(lines) == 4 and not any("." in line for line in lines) and "not shown" not in said, said
+    said = subprocess.run([*bag, "--tasks-max", "1"], capture_output=True, text=True, check=True).stdout
+    assert "not shown: 3 workers without a recorded task" in said, said
     both = subprocess.run([heddle, "run", *CHOLESKY, "--gantt", "--json"], capture_output=True, text=True)
     assert both.returncode == 2 and "excludes" in both.stderr, both
 
@@ -168,12 +203,15 @@ def main():
         two = ("--backend", "native", "--set", "platform.cores=2")
         check_cholesky(runs, *two, launch=2)
         check_cholesky(runs, *two, *stealing, launch=2)
+        check_dataflow(runs)
         if not has_simulator():
             return 0
         assert check_cholesky(runs) == 0, "nothing is stolen"
         assert check_cholesky(runs, *stealing) > 0, "something is stolen"
         check_fork_join(runs)
-        for words in (CHOLESKY, FIB, ["configs/quickstart.yaml", "--set", "platform.nodes=4"]):
+        check_models(runs)
+        for words in (CHOLESKY, FIB, ["configs/quickstart.yaml", "--set", "platform.nodes=4"], ["configs/dataflow_cholesky.yaml"],
+                      ["configs/stream.yaml"]):
             check_same_with_and_without(runs, words)
         check_picture(heddle)
     return 0

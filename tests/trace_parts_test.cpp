@@ -128,6 +128,33 @@ TEST(TraceParts, ReachTheRecordOfNode0) {
     EXPECT_EQ(end, nanoseconds(9));
 }
 
+// A strand's task begins on worker 0, where another task runs while it waits, and ends on worker 1.
+TEST(TraceParts, HaveTasksThatGoOnOnAnotherWorker) {
+    results::PartRecorder part;
+    part.begin(2, 2, {});
+    part.strand_entered({1, 0}, 40, nanoseconds(1));
+    part.task_began({1, 0}, {.type = TaskNote::strand}, nanoseconds(1));
+    part.strand_left({1, 0}, 40, nanoseconds(3));
+    part.task_began({1, 0}, {}, nanoseconds(4));
+    part.strand_entered({1, 1}, 40, nanoseconds(5));
+    part.task_ended({1, 0}, {1, 0}, nanoseconds(6));
+    part.task_ended({1, 1}, {2, 0}, nanoseconds(9));
+    part.strand_left({1, 1}, 40, nanoseconds(9));
+    Listener listener;
+    results::TraceRecorder recorder({.in_parts = true});
+    recorder.add(listener);
+    recorder.begin(2, 2, [] { return Time::zero(); });
+    EXPECT_TRUE(recorder.absorb(1, part.take_part()));
+    recorder.finish(nanoseconds(20));
+    ASSERT_EQ(listener.tasks.size(), 2U);
+    const auto& [within, within_flops, within_end] = listener.tasks[0];
+    EXPECT_EQ(std::tuple(within.kernel, within.worker, within.begin, within_end),
+              std::tuple("root", WorkerId(1, 0), nanoseconds(4), nanoseconds(6)));
+    const auto& [moved, flops, end] = listener.tasks[1];
+    EXPECT_EQ(std::tuple(moved.kernel, moved.worker, moved.begin, flops, end),
+              std::tuple("strand", WorkerId(1, 1), nanoseconds(1), 2, nanoseconds(9)));
+}
+
 TEST(TraceParts, AreRefusedWhereTheyAreMalformed) {
     const std::vector<std::byte> whole = part_of_node_1();
     const auto accepted = [](NodeId from, std::vector<std::byte> part) {

@@ -216,10 +216,12 @@ void GroupSites::start(Context& caller, const NodeRun& run, const std::shared_pt
         for (const GroupMove& move : run.moves)
             if (!move.written) begin.stay.insert(move.object);
         const auto site = std::make_shared<Site>(begin, program, mailbox);
-        node_.state<Threads>().start(caller, {"a thread of a group", core}, [site](Thread& thread) {
-            thread.keep(site);
-            site->run(thread);
-        });
+        node_.state<Threads>().start(caller,
+                                     {.name = "a thread of a group", .pinned_to = core, .task = false},
+                                     [site](Thread& thread) {
+                                         thread.keep(site);
+                                         site->run(thread);
+                                     });
     }
 }
 

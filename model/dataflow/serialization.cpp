@@ -52,7 +52,10 @@ bool unpack_thread(runtime::Node& /*node*/, std::byte* payload, Reader& reader) 
 
 constexpr runtime::Cargo thread_cargo{&pack_thread, &unpack_thread};
 
+/// The thread's strand is the task.
 void begin_stolen_thread(runtime::Worker& worker, runtime::Slot* /*head*/, std::byte* payload) {
+    worker.discount_task();
+    worker.take_victim();
     Travel::start(worker.node(), worker, **take_saved(payload));
 }
 
@@ -77,6 +80,7 @@ runtime::TaskType::Special Travel::special() {
     special.cargo = &thread_cargo;
     special.drop_arguments = [](std::byte* payload) { take_saved(payload); };
     special.end = runtime::TaskType::End::detached;
+    special.records = runtime::TaskType::Records::itself;
     return special;
 }
 

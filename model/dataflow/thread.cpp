@@ -50,6 +50,7 @@ Closure* new_frame(void* memory) {
 Thread::Thread(Threads& threads) : threads_(threads) {
     const runtime::Topology& topology = threads.node().topology();
     charged_ = !topology.gates_open || topology.polled;
+    records_tasks_ = threads.node().receiver().recorder != nullptr;
 }
 
 Thread::~Thread() = default;
@@ -205,10 +206,11 @@ void Thread::run_frame(Closure& frame) {
         if (slow() || !fast_ || closure->state.load(std::memory_order_relaxed) != Closure::created)
             [[unlikely]] {
             if (!begin_slow(*closure, *open_frame)) continue;
+            start_slow(*closure, *open_frame);
         } else {
             closure->state.store(Closure::running, std::memory_order_relaxed);
+            start(*closure, *open_frame);
         }
-        start(*closure, *open_frame);
         if (closure->first) {
             closure->mark = stack_.top();
             open_frame = closure;
@@ -227,6 +229,13 @@ inline void Thread::start(Closure& closure, Closure& frame) {
     kept_ = stack_.top();
     forked_before_ = counts_.closures;
     closure.type->run(*this, closure);
+}
+
+/// With a recorder all bodies are begun here. What a thief or a group has added is no task.
+void Thread::start_slow(Closure& closure, Closure& frame) {
+    const runtime::TaskType* const task = closure.type->task;
+    if (!task) return start(closure, frame);
+    recorded(task->id(), [&] { start(closure, frame); });
 }
 
 /// The closure and all that it forked have ended.

@@ -26,6 +26,7 @@
 #include "model/dataflow/notes.hpp"
 #include "model/dataflow/stack.hpp"
 #include "runtime/core/spin_lock.hpp"
+#include "runtime/core/task_record.hpp"
 #include "runtime/core/wait.hpp"
 #include "runtime/core/worker.hpp"
 #include "runtime/strands/strand.hpp"
@@ -162,11 +163,17 @@ public:
 
     // --- for strands
     /// Runs `begin(*this)` as the body of the thread's first frame, and all that it forks. On `strand`.
+    /// `task`: that body is a task.
     template <class Begin>
-    void execute(runtime::Strand& strand, const Begin& begin) {
+    void execute(runtime::Strand& strand, bool task, const Begin& begin) {
         enter(strand);
         begin_frame();
-        begin(*this);
+        if (task) {
+            worker_->count_task();
+            recorded(TaskNote::root, [&] { begin(*this); });
+        } else {
+            begin(*this);
+        }
         end_frame();
         leave();
     }
@@ -239,7 +246,16 @@ private:
     [[gnu::cold]] void call_home(Access& root, Mode mode);
     [[gnu::cold]] void call_home(Closure& closure);
     [[gnu::cold]] void call_off(Access& root);
-    void look_whether_fast() { fast_ = !open_ && !charged_ && !window_full_ && !lends_; }
+    void look_whether_fast() { fast_ = !open_ && !charged_ && !records_tasks_ && !window_full_ && !lends_; }
+
+    /// A body, with its record if there is a recorder. It may end on another worker.
+    template <class Body>
+    void recorded(std::uint32_t type, const Body& body) {
+        runtime::OpenRecord record;
+        if (records_tasks_) record.begin(*worker_, type);
+        body();
+        if (records_tasks_) record.end(*worker_);
+    }
 
     Closure& begin_record();
     void end_record(Closure& outer, bool whole);
@@ -253,6 +269,7 @@ private:
     void leave();
     void run_frame(Closure& frame);
     void start(Closure& closure, Closure& frame);
+    [[gnu::noinline]] void start_slow(Closure& closure, Closure& frame);
     void end(Closure& closure, Closure& frame);
     [[gnu::noinline]] void fork_slow(Closure& closure);
     [[gnu::noinline]] bool begin_slow(Closure& closure, Closure& frame);
@@ -305,6 +322,7 @@ private:
     bool fast_ = false;                  ///< private, and operations are not charged
     bool open_ = false;                  ///< written by the owner, under `lock_`
     bool charged_ = false;               ///< operations are charged, or workers must look for messages
+    bool records_tasks_ = false;         ///< there is a recorder
     bool window_full_ = false;           ///< the present body has forked enough for now
     bool recording_ = false;             ///< what the present body forks is not run
     bool lends_ = false;                 ///< groups have objects

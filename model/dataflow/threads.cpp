@@ -82,7 +82,7 @@ Thread& Threads::at(std::size_t i) const {
 
 // Invariant: a thief shows itself active before it takes a closure, and a closure that it has taken is a
 // strand's before it is passive.
-bool Threads::steal_from(Worker& thief, Thread& victim) {
+bool Threads::steal_from(Worker& thief, Thread& victim, WorkerId worker) {
     Closure* const closure = victim.take_ready(false, thief);
     if (!closure) {
         const Time again = victim.rests_until();
@@ -91,7 +91,7 @@ bool Threads::steal_from(Worker& thief, Thread& victim) {
     }
     thief.count_steal();
     thief.found_work();  // the thief thread is a strand of its own, which is no sign of work
-    start(thief, "a thief thread", [&victim, closure](Thread& own) { begin_stolen(own, victim, *closure); });
+    start_thief(thief, worker, [&victim, closure](Thread& own) { begin_stolen(own, victim, *closure); });
     if (victim.offers()) node_.wake_one(thief);  // there is more than was woken for
     return true;
 }
@@ -102,7 +102,8 @@ bool Threads::run(Worker& worker, runtime::Slot* /*head*/) {
     const std::size_t count = size();
     for (std::size_t i = 0; i < count && !found && may_wait(); ++i) {
         Thread& thread = at(i);
-        found = thread.suspended() && thread.offers() && steal_from(worker, thread);
+        found = thread.suspended() && thread.offers() &&
+                steal_from(worker, thread, {node_.id(), TaskNote::nowhere});
     }
     worker.show_passive();
     return found;
@@ -117,7 +118,7 @@ bool Threads::steal(Worker& thief, Worker& victim, runtime::Slot* /*head*/) {
     Thread* const thread = run_by(victim);
     if (!thread || !thread->offers_to(thief)) return false;
     thief.show_active();
-    const bool found = steal_from(thief, *thread);
+    const bool found = steal_from(thief, *thread, victim.id);
     thief.show_passive();
     return found;
 }

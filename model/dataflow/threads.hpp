@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "model/dataflow/thread.hpp"
@@ -29,22 +30,29 @@ public:
     void limit(std::uint64_t window) { window_ = window; }
     std::uint64_t window() const { return window_; }
 
-    /// A thread, on a strand of its own: `begin(thread)` forks its first closures.
+    /// A thread, on a strand of its own: `begin(thread)` forks its first closures. `options.task`: it is the
+    /// body of a task. The strand itself is none, because it runs the closures, too. `caller`: a worker, or
+    /// the receiver in a handler.
     template <class Begin>
-    void start(runtime::Worker& worker, const char* name, Begin begin) {
-        start(worker, runtime::Strand::Options{name}, std::move(begin));
-    }
-    /// `caller`: a worker, or the receiver in a handler.
-    template <class Begin>
-    void start(runtime::Context& caller, const runtime::Strand::Options& options, Begin begin) {
+    void start(runtime::Context& caller, runtime::Strand::Options options, Begin begin) {
+        const bool task = std::exchange(options.task, false);
         runtime::Strand::start(
             node_, caller,
-            [this, begin = std::move(begin)](runtime::Strand& strand) {
+            [this, task, begin = std::move(begin)](runtime::Strand& strand) {
                 Thread& thread = take();
-                thread.execute(strand, begin);
+                thread.execute(strand, task, begin);
                 give_back(thread);
             },
             options);
+    }
+    /// One that runs a closure which was stolen. `begin(thread)` makes it. `victim`: for a record.
+    template <class Begin>
+    void start_thief(runtime::Worker& worker, WorkerId victim, Begin begin) {
+        start(worker, {.name = "a thief thread", .task = false},
+              [victim, begin = std::move(begin)](Thread& own) {
+                  begin(own);
+                  own.worker().note_victim(victim);
+              });
     }
 
     bool run(runtime::Worker& worker, runtime::Slot* head) override;
@@ -78,7 +86,8 @@ private:
     void give_back(Thread& thread);
     std::size_t size() const;
     Thread& at(std::size_t i) const;
-    bool steal_from(runtime::Worker& thief, Thread& victim);
+    /// `worker`: where the victim runs. Its core is TaskNote::nowhere if the victim waits.
+    bool steal_from(runtime::Worker& thief, Thread& victim, WorkerId worker);
 
     runtime::Node& node_;
     std::uint64_t window_;

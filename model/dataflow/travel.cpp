@@ -234,13 +234,15 @@ runtime::TaskType::Special travelling_special(const ClosureType& type) {
         const std::unique_ptr<Parcel> parcel(parcel_in(payload));
     };
     special.end = runtime::TaskType::End::detached;
+    special.records = runtime::TaskType::Records::itself;
     return special;
 }
 
 void start_arrived(runtime::Worker& worker, const std::byte* payload, const ClosureType& type) {
     const std::shared_ptr<Parcel> parcel(parcel_in(payload));
-    worker.node().state<Threads>().start(worker, "a thief thread",
-                                         [parcel, &type](Thread& own) { begin_arrived(own, type, *parcel); });
+    worker.discount_task();
+    worker.node().state<Threads>().start_thief(
+        worker, worker.take_victim(), [parcel, &type](Thread& own) { begin_arrived(own, type, *parcel); });
 }
 
 namespace {
@@ -338,18 +340,9 @@ void join_alias(Closure& closure, Access& before, Access& access) {
     closure.aliases = true;
 }
 
-/// The type's name is that of TaskOf<Function, &function, parameters...>.
-std::string function_name(const ClosureType& type) {
-    std::string name = runtime::readable(type.task->name());
-    const std::size_t begin = name.find(", &");
-    if (begin == std::string::npos) return name;
-    const std::size_t end = name.find_first_of("<,>", begin + 3);
-    return name.substr(begin + 3, end - begin - 3);
-}
-
 void refuse_to_travel(const ClosureType& type) {
     throw Error(fmt::format("the task {} has a parameter that cannot travel, and the run has several nodes",
-                            function_name(type)),
+                            runtime::function_in(runtime::readable(type.task->name()))),
                 "say how its type travels (heddle::runtime::Serialize), or run on one node");
 }
 

@@ -360,7 +360,8 @@ void Dispatcher::on_room(ProcessId from, const RoomMessage& message) {
         runtime::sleep_until(strand, then);
         make_use_of(strand.worker(), from, message);
     };
-    runtime::Strand::start(node_, node_.receiver(), later, {"a fragment that is sent again"});
+    runtime::Strand::start(node_, node_.receiver(), later,
+                           {.name = "a fragment that is sent again", .task = false});
 }
 
 void Dispatcher::on_relieved(ProcessId from, const RelievedMessage& message) {

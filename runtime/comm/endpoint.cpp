@@ -272,7 +272,7 @@ void Endpoint::start_send(Worker& worker, Address to, std::uint64_t tag, LargeMe
             self.wait(going->room);
             lend_here(self.worker(), *going);
         };
-        return Strand::start(worker, body, {"a send"});
+        return Strand::start(worker, body, {.name = "a send", .task = false});
     }
     HEDDLE_ASSERT(going->large);
     if (going->has_room) announce(worker, *going);
@@ -294,7 +294,7 @@ void Endpoint::start_strand(Worker& worker, std::shared_ptr<Outgoing> going,
         end_send(self, *going);
         left(self.worker());
     };
-    Strand::start(worker, body, {"a send"});
+    Strand::start(worker, body, {.name = "a send", .task = false});
 }
 
 // --- receiving

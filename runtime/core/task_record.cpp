@@ -3,21 +3,31 @@
 
 #include <utility>
 
+#include "runtime/strands/strands.hpp"
+
 namespace heddle::runtime {
 
-void TaskRecord::begin(std::uint32_t type, std::uint64_t number) {
-    Recording& recording = *worker_->recording_;
+void OpenRecord::begin(Worker& worker, std::uint32_t type, std::uint64_t number) {
+    Recording& recording = *worker.recording_;
     outer_ = std::exchange(recording.declared, {});
     TaskNote note = std::exchange(recording.next, {});
     note.type = type;
     note.number = number;
-    worker_->recorder->task_began(worker_->id, note, worker_->backend->now(*worker_));
+    worker.recorder->task_began(worker.id, note, worker.backend->now(worker));
+}
+
+void OpenRecord::end(Worker& worker) {
+    const TaskWork work = std::exchange(worker.recording_->declared, outer_);
+    worker.recorder->task_ended(worker.id, work, worker.backend->now(worker));
+}
+
+void TaskRecord::begin(std::uint32_t type, std::uint64_t number) {
+    strand_ = worker_->strands().current();
+    record_.begin(*worker_, type, number);
 }
 
 void TaskRecord::end() {
-    Recording& recording = *worker_->recording_;
-    const TaskWork work = std::exchange(recording.declared, outer_);
-    worker_->recorder->task_ended(worker_->id, work, worker_->backend->now(*worker_));
+    record_.end(strand_ ? strand_->worker() : *worker_);
 }
 
 // --- the part of a worker that is used only with a recorder
@@ -51,6 +61,21 @@ void Worker::note_origin(const Worker& victim, const Slot* slot) {
 
 void Worker::note_victim(NodeId victim) {
     if (victim != id.node) recording_->next.victim = {victim, TaskNote::nowhere};
+}
+
+WorkerId Worker::take_victim() {
+    if (!recorder) return {TaskNote::nowhere, TaskNote::nowhere};
+    return std::exchange(recording_->next, {}).victim;
+}
+
+void Worker::note_victim(WorkerId victim) {
+    if (recorder) recording_->next.victim = victim;
+}
+
+void Worker::note_strand(StrandStack& stack, bool enters) {
+    std::swap(recording_->declared, stack.declared);
+    const auto told = enters ? &Recorder::strand_entered : &Recorder::strand_left;
+    (recorder->*told)(id, reinterpret_cast<std::uintptr_t>(&stack), backend->now(*this));
 }
 
 void Worker::note_work(Work work) {

@@ -11,6 +11,8 @@
 
 namespace heddle::runtime {
 
+class Strand;
+
 /// What a recorded worker remembers for its next record.
 struct Recording {
     TaskNote next;             ///< the origin of the task that the worker is about to run
@@ -18,10 +20,23 @@ struct Recording {
     std::vector<Time> forked;  ///< by slot index; empty where forks cost no time
 };
 
+/// A task's record, from `begin` to `end`. In between the task may move with its strand to another worker. A
+/// task that is unwound has no end. The caller must see that the worker has a recorder.
+class OpenRecord {
+public:
+    /// `type`: TaskType::id, TaskNote::root or TaskNote::strand. `number`: the task's number in a task graph.
+    [[gnu::cold]] void begin(Worker& worker, std::uint32_t type, std::uint64_t number = TaskNote::no_number);
+    /// `worker`: the one that runs the task now.
+    [[gnu::cold]] void end(Worker& worker);
+
+private:
+    TaskWork outer_;  ///< what the task below on the stack has declared
+};
+
 /// Lives as long as a task runs. Records nest as tasks do on a worker's stack.
 class TaskRecord {
 public:
-    /// `type`: TaskType::id, or TaskNote::root. `number`: the task's number in a task graph.
+    /// As OpenRecord::begin.
     TaskRecord(Worker& worker, std::uint32_t type, std::uint64_t number = TaskNote::no_number)
         : worker_(worker.recorder ? &worker : nullptr) {
         if (worker_) [[unlikely]]
@@ -39,7 +54,8 @@ private:
     [[gnu::cold]] void end();
 
     Worker* worker_;
-    TaskWork outer_;  ///< what the task below on the stack has declared
+    const Strand* strand_ = nullptr;  ///< on whose stack the task runs; null: the worker's own
+    OpenRecord record_;
 };
 
 }  // namespace heddle::runtime

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "runtime/core/readable.hpp"
@@ -17,6 +18,17 @@ std::string readable(const std::string& name) {
     const std::unique_ptr<char, void (*)(void*)> text(
         abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &failed), std::free);
     return failed == 0 && text ? std::string(text.get()) : name;
+}
+
+std::string function_in(const std::string& type) {
+    constexpr std::string_view before = ", &";
+    const std::size_t found = type.find(before);
+    if (found == std::string::npos) return type;
+    const std::size_t begin = found + before.size();
+    std::string name = type.substr(begin, type.find_first_of("<,>", begin) - begin);
+    // Of a function template, all is there: `(void name<int>(int))`.
+    if (name.starts_with('(')) name.erase(0, name.find(' ') + 1);
+    return name;
 }
 
 TaskType::TaskType(std::string type_name, Run function, std::size_t argument_size, std::size_t result_size,

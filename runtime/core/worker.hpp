@@ -31,11 +31,13 @@
 namespace heddle::runtime {
 
 class Node;
+class OpenRecord;
 class Program;
 class StrandRunner;
 class TaskRecord;
 class Waitable;
 struct Recording;
+struct StrandStack;
 
 class Worker final : public Context {
 public:
@@ -99,6 +101,9 @@ public:
 
     /// Counts a task that this worker runs. Only this worker writes the number; others read it for progress.
     void count_task() { tasks_.store(tasks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
+
+    /// What it runs is no task of the program, but has brought one, which is counted where it begins.
+    void discount_task() { tasks_.store(tasks() - 1, std::memory_order_relaxed); }
 
     /// Declares `units` units of the program's work (Program::unit). Free where nothing is charged.
     void work(std::uint64_t units) {
@@ -217,6 +222,12 @@ public:
         if (recorder) [[unlikely]]
             note_origin(victim, slot);
     }
+    /// For a record, where a strand runs what was stolen: takes what was said of the next task's victim, to
+    /// say it again before that task begins.
+    [[gnu::cold]] WorkerId take_victim();
+    [[gnu::cold]] void note_victim(WorkerId victim);
+    /// With a recorder only: the strand on `stack` goes on here, or is left.
+    [[gnu::cold]] void note_strand(StrandStack& stack, bool enters);
     /// The state of a slot that worker `core` of the same node has taken. If its task has left the node, the
     /// state stays `pending` until the result comes.
     static constexpr std::uint64_t taken_by(CoreId core) { return std::uint64_t{core} + 2; }
@@ -294,6 +305,7 @@ public:
     void tell(Recorder* told);
 
 private:
+    friend class OpenRecord;
     friend class TaskRecord;
 
     /// After so many tasks in a row from the first source that has some, another source comes first.

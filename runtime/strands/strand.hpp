@@ -44,6 +44,8 @@ public:
         const char* name = "a strand";  ///< for messages; kept by the caller
         CoreId pinned_to = any_worker;  ///< the only worker that runs it
         bool forks = true;  ///< it may fork tasks; one that does not may wait wherever it is (wait_in_place)
+        bool task = true;   ///< counted and recorded as one. False: it carries tasks, or is a step of one,
+                            ///< and whether there is such a strand depends on times
     };
 
     /// A new strand, ready on the caller's node. `caller`: a worker, or the receiver in a handler.

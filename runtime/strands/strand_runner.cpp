@@ -6,6 +6,7 @@
 #include "base/assert.hpp"
 #include "base/given_stack.hpp"
 #include "base/relax.hpp"
+#include "runtime/core/task_record.hpp"
 #include "runtime/strands/strand_switch.hpp"
 #include "runtime/strands/strands.hpp"
 
@@ -165,8 +166,7 @@ context::fiber StrandRunner::life(StrandStack& stack, context::fiber&& back) {
     for (;;) {
         Strand& strand = *stack.strand;
         try {
-            strand.body_(strand);
-            strand.body_ = nullptr;
+            run_body(strand);
         } catch (const context::detail::forced_unwind&) {
             stack.notes.before_exit();
             throw;
@@ -181,6 +181,15 @@ context::fiber StrandRunner::life(StrandStack& stack, context::fiber&& back) {
             throw;
         }
     }
+}
+
+void StrandRunner::run_body(Strand& strand) {
+    const bool recorded = strand.options_.task && strand.worker().recorder;
+    OpenRecord record;
+    if (recorded) record.begin(strand.worker(), TaskNote::strand);
+    strand.body_(strand);
+    if (recorded) record.end(strand.worker());
+    strand.body_ = nullptr;
 }
 
 // --- switches
@@ -260,6 +269,8 @@ void StrandRunner::switch_to(Strand& strand) {
             }
         }
     };
+    if (worker_.recorder) [[unlikely]]
+        worker_.note_strand(stack, true);
     stack.notes.before_resume();
     worker_.fiber_notes.runs(stack.notes);
     context::fiber back;
@@ -268,6 +279,8 @@ void StrandRunner::switch_to(Strand& strand) {
         back = resumed(std::move(strand.rest_));
     }
     last_->rest_ = std::move(back);
+    if (worker_.recorder) [[unlikely]]
+        worker_.note_strand(*last_->stack_, false);
 }
 
 /// Another worker may be about to do what a strand of this one waits for: looking takes less time than
@@ -305,6 +318,18 @@ void StrandRunner::settle(Strand& strand) {
     if (strand.waits_for_->await(strand.waiter_)) return;
     count(counts_.resumed, 1);
     own_.put(strand);
+}
+
+/// A strand that waits or has ended, and that the present one was switched to from.
+void StrandRunner::settle_behind(Strand& strand) {
+    if (worker_.recorder) [[unlikely]]
+        note_switch(strand, *current_);
+    settle(strand);
+}
+
+void StrandRunner::note_switch(Strand& left, Strand& entered) {
+    worker_.note_strand(*left.stack_, false);
+    worker_.note_strand(*entered.stack_, true);
 }
 
 // The worker failed, or was abandoned, on a strand's stack. What is unwound brings back the base below it

@@ -128,6 +128,9 @@ private:
     static void arrived(Strand& strand, boost::context::fiber&& back);
     static void has_left(Strand& strand, boost::context::fiber&& rest);
     void settle(Strand& strand);
+    void settle_behind(Strand& strand);
+    static void run_body(Strand& strand);
+    [[gnu::cold]] void note_switch(Strand& left, Strand& entered);
     bool is_soon_done(const Waitable& waitable) const;
     bool receives_for(const Strand& strand);
 

@@ -14,6 +14,7 @@
 
 #include "base/fiber_notes.hpp"
 #include "base/guard_pages.hpp"
+#include "base/recorder.hpp"
 #include "base/stack_guard.hpp"
 #include "runtime/core/spin_lock.hpp"
 
@@ -28,6 +29,8 @@ struct StrandStack {
     StrandStack* next = nullptr;
     std::uint64_t* mark = nullptr;  ///< the lowest word of a stack without a guard page
     [[no_unique_address]] FiberNotes notes;
+    /// With a recorder: while the strand is left, by its tasks; while it runs, by what lies below.
+    TaskWork declared;
 };
 
 /// The stacks that were made for one node. Workers keep those that they use again, and give some back where

@@ -24,7 +24,7 @@ namespace heddle::runtime {
 [[gnu::always_inline]] inline bool StrandRunner::prepare(Strand& strand) {
     if (!strand.stack_) [[unlikely]] {
         if (!attach_stack(strand)) return false;
-        worker_.count_task();
+        if (strand.options_.task) worker_.count_task();
     }
     strand.runner_ = this;
     current_ = &strand;
@@ -93,7 +93,7 @@ namespace heddle::runtime {
 /// on the base.
 [[gnu::always_inline]] inline void StrandRunner::has_left(Strand& strand, boost::context::fiber&& rest) {
     strand.rest_ = std::move(rest);
-    if (strand.left_ != Strand::Left::ready) strand.runner_->settle(strand);
+    if (strand.left_ != Strand::Left::ready) strand.runner_->settle_behind(strand);
 }
 
 [[gnu::always_inline]] inline void StrandRunner::wait(Strand& self, Waitable& waitable) {
@@ -117,6 +117,8 @@ namespace heddle::runtime {
         --switches_left_;
         if (!failure_ && !worker_.node().stopping()) return;
     }
+    if (next && worker_.recorder) [[unlikely]]
+        note_switch(self, *next);
     // Only this worker looks at its own list, and it does so on another stack.
     own_.put(self);
     leave(self, next, Strand::Left::ready);

@@ -58,6 +58,7 @@ public:
             static_cast<std::uint32_t>(rank < bag_.of_worker.size() ? bag_.of_worker[rank].size() : 0);
         if (count == 0) return worker.begins_nothing();
         worker.count_task();
+        const runtime::TaskRecord record(worker, model::TaskFunction<BagRange>::type.id());
         counts_[worker.id.core] = Strand(worker).call<BagRange>(rank, 0U, count);
     }
 
