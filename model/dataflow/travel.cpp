@@ -340,9 +340,13 @@ void join_alias(Closure& closure, Access& before, Access& access) {
     closure.aliases = true;
 }
 
+std::string function_name(const ClosureType& type) {
+    return runtime::function_in(runtime::readable(type.task->name()));
+}
+
 void refuse_to_travel(const ClosureType& type) {
     throw Error(fmt::format("the task {} has a parameter that cannot travel, and the run has several nodes",
-                            runtime::function_in(runtime::readable(type.task->name()))),
+                            function_name(type)),
                 "say how its type travels (heddle::runtime::Serialize), or run on one node");
 }
 
