@@ -88,10 +88,8 @@ results::Comparison compare_outcomes(const Plan& plan, const std::vector<Outcome
         for (const std::size_t cell : plan.runs[i]) contender.runs.push_back(outcomes[cell]);
         contenders.push_back(std::move(contender));
     }
-    const configs::CompareSection& section = plan.combinations.base.compare;
-    std::vector<std::string> competing = section.axes.back().keys;
-    if (section.pivot) competing = {section.pivot->rows, section.pivot->columns};
-    return results::compare(plan.combinations.base.name, plan.combinations.keys, contenders, by, competing);
+    return results::compare(plan.combinations.base.name, plan.combinations.keys, contenders, by,
+                            configs::competing_keys(plan.combinations.base.compare));
 }
 
 std::string json_of(const results::Comparison& comparison, const Plan& plan, const std::string& directory,

@@ -9,7 +9,8 @@
 namespace heddle::cli {
 
 /// A matrix for each group. The best of a group has a `*`, and whatever is not significantly worse a `~`.
-/// `comparison` must have the pivot's two keys, and no others, as the keys that compete.
+/// The pivot's two keys must be among those of `comparison` that compete, and the values of the others must
+/// follow from those of one of the two: they are in brackets beside these.
 std::string pivot_table(const results::Comparison& comparison, const configs::Pivot& pivot);
 
 }  // namespace heddle::cli

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -194,7 +195,30 @@ void check_references(const CompareSection& section) {
                     "add one, such as `baseline: {platform.nodes: 1}`", section.pivot->where);
 }
 
+/// Whether no two points of an axis have one value of `key` and different ones of `other`.
+bool follows_from(const Axis& axis, std::size_t key, std::size_t other) {
+    std::map<std::string, std::string> found;
+    return std::ranges::all_of(axis.points, [&](const Point& point) {
+        return found.try_emplace(point.shown[key], point.shown[other]).first->second == point.shown[other];
+    });
+}
+
 }  // namespace
+
+std::vector<std::string> competing_keys(const CompareSection& section) {
+    if (!section.pivot) return section.axes.back().keys;
+    std::vector<std::string> competing;
+    for (const Axis& axis : section.axes) {
+        for (std::size_t other = 0; other < axis.keys.size(); ++other) {
+            bool competes = false;
+            for (std::size_t key = 0; key < axis.keys.size(); ++key)
+                if (axis.keys[key] == section.pivot->rows || axis.keys[key] == section.pivot->columns)
+                    competes = competes || follows_from(axis, key, other);
+            if (competes) competing.push_back(axis.keys[other]);
+        }
+    }
+    return competing;
+}
 
 std::string as_yaml(const Value& value) {
     return yaml_of(value, false);

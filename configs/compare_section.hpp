@@ -47,6 +47,11 @@ inline constexpr const char* variant_key = "variant";
 /// Throws Error, with file and line, for everything that is not such a section.
 CompareSection read_compare_section(const Value& section);
 
+/// The keys that compete in one group: those of the pivot, and the keys of their axes whose values follow
+/// from theirs, as the problem's size follows from the nodes in weak scaling. Without a pivot those of the
+/// last axis. The section has an axis.
+std::vector<std::string> competing_keys(const CompareSection& section);
+
 /// A value as people write it, and as YAML that reads back as the same value.
 std::string for_people(const Value& value);
 std::string as_yaml(const Value& value);

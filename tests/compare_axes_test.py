@@ -50,6 +50,8 @@ compare:
   pivot: {rows: schedule.placement, columns: schedule.stealing.victim}
 """
 
+# Where nothing is stolen, the seed changes nothing.
+WEAK_MATRIX = WEAK + "  seed: [1, 2]\n  pivot: {rows: seed, columns: platform.nodes, shows: efficiency}\n"
 
 # One core computes 8 s. At half of its speed from 4 s on it computes 4 s + 4 s / 0.5.
 LISTS = """
@@ -158,6 +160,14 @@ def matrix(heddle, folder):
     assert "against the best" in comparison.run("out", "--show", "--by", "platform.nodes").stdout
 
 
+def weak_matrix(heddle, folder):
+    """The tasks follow from the nodes: one matrix, with the tasks beside the nodes."""
+    blocks = compared(heddle, folder, "weak_matrix", WEAK_MATRIX).run("out").stdout.split("\n\n")
+    assert len(blocks) == 3, blocks
+    cells = [line.split() for line in blocks[1].splitlines()]
+    assert cells == ["seed \\ nodes (tasks) 1 (8) 2 (16) 4 (32)".split(), "1 1.00* 1.00~ 1.00~".split(), "2 1.00~ 1.00~ 1.00~".split()], cells
+
+
 def refused(heddle, folder):
     base = "workload: {name: fib, n: 5}\nbackend: sim\n"
     for number, (section, said) in enumerate((
@@ -187,7 +197,7 @@ def main():
     if "no (built with HEDDLE_SIM=OFF" in subprocess.run([heddle, "doctor"], capture_output=True, text=True).stdout:
         return 77
     with tempfile.TemporaryDirectory() as folder:
-        for check in (pairs, lists, kernels, variants, matrix, refused):
+        for check in (pairs, lists, kernels, variants, matrix, weak_matrix, refused):
             check(heddle, folder)
             print(f"{check.__name__}: as it should be")
     return 0

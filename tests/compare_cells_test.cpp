@@ -73,6 +73,29 @@ TEST(Combinations, AnAssignmentReadsBackAsTheSameCell) {
     EXPECT_EQ(names.size(), 6U);  // the name changes no run
 }
 
+// In weak scaling the work follows from the nodes. Where two points have as many nodes it does not.
+TEST(Combinations, WhatFollowsFromAPivotsKeyCompetesWithIt) {
+    const auto competing = [](const std::string& tasks, const std::string& rows, const std::string& columns) {
+        return configs::competing_keys(
+            configs::read_combinations_text(
+                "workload: {name: bag}\nbackend: sim\ncompare:\n  seed: [1, 2]\n  zip: {platform.nodes: [1, "
+                "4, 4], "
+                "workload.tasks: " +
+                    tasks + "}\n  schedule.placement: [none, block]\n  pivot: {rows: " + rows +
+                    ", columns: " + columns + "}\n",
+                "a.yaml")
+                .base.compare);
+    };
+    EXPECT_THAT(competing("[10, 40, 80]", "schedule.placement", "workload.tasks"),
+                ElementsAre("platform.nodes", "workload.tasks", "schedule.placement"));
+    EXPECT_THAT(competing("[10, 40, 80]", "schedule.placement", "platform.nodes"),
+                ElementsAre("platform.nodes", "schedule.placement"));
+    EXPECT_THAT(competing("[10, 40, 80]", "platform.nodes", "workload.tasks"),
+                ElementsAre("platform.nodes", "workload.tasks"));
+    EXPECT_THAT(competing("[10, 40, 80]", "seed", "schedule.placement"),
+                ElementsAre("seed", "schedule.placement"));
+}
+
 // Several points of a `zip` may have the baseline's values.
 TEST(Combinations, TheBaselineHasACombinationsOwnValuesOfWhatItDoesNotState) {
     const auto baselines = [](const std::string& compare) {
