@@ -88,6 +88,10 @@ constexpr std::array comparison_columns = std::to_array<FixedColumn>({
      "Mann and Whitney's test against the best of the group, with Holm's correction over all pairs; in "
      "groups of more than 40 with Bonferroni's"},
     {"standing", "string", "", "best, worse, longer, undecided, untested or no result"},
+    {"against_best", "string", "",
+     "the words of the table: worse, may be chance, lower mean rank, as good, not tested, too few runs to "
+     "tell, "
+     "longer in every run, best or no result"},
     {"speedup", "number", "", "the baseline's median over this one"},
     {"speedup_low", "number", "", "lower end of the speedup's 95% interval"},
     {"speedup_high", "number", "", "upper end of the speedup's 95% interval"},

@@ -193,7 +193,8 @@ Json json_of(const Line& line, const std::vector<std::string>& keys) {
                  {"runs", line.runs},
                  {"failed", line.bad},
                  {"missing", line.missing},
-                 {"standing", name(line.standing)}};
+                 {"standing", name(line.standing)},
+                 {"against_best", against_best(line)}};
     if (line.runs == 0) return json;
     json["makespan_seconds"] = with_interval("median", line.median_seconds, line.interval_seconds);
     json["identical"] = line.identical;
@@ -228,33 +229,30 @@ const char* name(Standing standing) {
     return "no result";
 }
 
-std::string standing_in_words(const Line& line) {
-    std::string words;
+const char* against_best(const Line& line) {
     const bool longer = !line.ratio || *line.ratio > 1;
     switch (line.standing) {
-        case Standing::best:
-            words = "best";
-            break;
-        case Standing::worse:
-            words = fmt::format("worse (p {:.2g})", line.p_value.value_or(0));
-            break;
         case Standing::longer:
-            words = "longer in every run";
-            break;
+            return "longer in every run";
         case Standing::undecided:
-            words = !longer ? "as good"
-                    : line.p_value.value_or(1) < level
-                        ? fmt::format("lower mean rank (p {:.2g})", *line.p_value)
-                    : line.p_value ? fmt::format("may be chance (p {:.2g})", *line.p_value)
-                                   : "not tested";
-            break;
+            if (!longer) return "as good";
+            if (!line.p_value) return "not tested";
+            return *line.p_value < level ? "lower mean rank" : "may be chance";
         case Standing::untested:
-            words = longer ? "too few runs to tell" : "as good";
-            break;
+            return longer ? "too few runs to tell" : "as good";
+        case Standing::best:
+        case Standing::worse:
         case Standing::no_result:
-            words = "no result";
             break;
     }
+    return name(line.standing);
+}
+
+std::string standing_in_words(const Line& line) {
+    const std::string_view verdict = against_best(line);
+    std::string words(verdict);
+    if (verdict == "worse" || verdict == "lower mean rank" || verdict == "may be chance")
+        words += fmt::format(" (p {:.2g})", line.p_value.value_or(0));
     if (line.identical) words += fmt::format("; all {} repeats identical", line.runs);
     if (line.bad > 0) words += fmt::format("; {} failed", line.bad);
     if (line.missing > 0) words += fmt::format("; {} missing", line.missing);
@@ -338,6 +336,7 @@ std::string comparison_csv(const Comparison& comparison) {
                 line.lower_bound_seconds.value_or(0));
             add("p_value", line.p_value.has_value(), line.p_value.value_or(0));
             row.emplace_back("standing", results::name(line.standing));
+            row.emplace_back("against_best", against_best(line));
             if (line.speedup) {
                 add("speedup", true, line.speedup->value);
                 add_interval("speedup_low", "speedup_high", line.speedup->interval);

@@ -86,6 +86,9 @@ Comparison compare(const std::string& name, const std::vector<std::string>& keys
                    const std::vector<Contender>& contenders, const std::vector<std::string>& by = {},
                    const std::vector<std::string>& competing = {});
 
+/// The same for one line more precisely, in the words of the table, such as `too few runs to tell`.
+const char* against_best(const Line& line);
+
 /// How a line compares with the best of its group, for people: `worse (p 0.016); 1 failed`.
 std::string standing_in_words(const Line& line);
 

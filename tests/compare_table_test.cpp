@@ -259,14 +259,40 @@ TEST(Comparison, CsvAndJsonSayTheSameAsTheTable) {
         comparison_csv(comparison),
         HasSubstr(
             "platform_nodes,schedule_stealing_victim,runs,failed,median_seconds,low_seconds,high_seconds,"
-            "identical,ratio,lower_bound_seconds,p_value,standing\n4,none,5,0,2.0,,,false,"));
-    EXPECT_THAT(comparison_csv(comparison), HasSubstr("\n16,lifeline,0,5,,,,false,,,,no result\n"));
+            "identical,ratio,lower_bound_seconds,p_value,standing,against_best\n4,none,5,0,2.0,,,false,"));
+    EXPECT_THAT(comparison_csv(comparison), HasSubstr("\n16,lifeline,0,5,,,,false,,,,no result,no result\n"));
     const auto json = nlohmann::json::parse(comparison_json(comparison));
     EXPECT_EQ(json["groups"][0]["best"]["schedule.stealing.victim"], "random");
     EXPECT_EQ(json["groups"][0]["lines"][2]["standing"], "undecided");
     EXPECT_EQ(json["groups"][1]["lines"][1]["makespan_seconds"]["median"], 0.6);
     EXPECT_TRUE(json["groups"][1]["lines"][1]["lower_bound_seconds"].is_null());
     EXPECT_FALSE(json["groups"][1]["lines"][2].contains("ratio"));
+}
+
+// Without the p-value and the counts of runs, which have columns of their own.
+TEST(Comparison, CsvAndJsonHaveTheWordsOfTheTable) {
+    Contender identical = contender({"identical"}, {1, 1, 1, 1});
+    for (Outcome& run : identical.runs) run.deterministic = true;
+    std::vector<double> first(13, 1.0), second(12, 0.5);
+    first.insert(first.end(), 12, 100.0);
+    second.insert(second.end(), 13, 2.0);
+    const std::vector<std::pair<std::vector<Contender>, std::string>> cases = {
+        {{contender({"best"}, {1, 2, 3, 4}), contender({"other"}, {5, 6, 7, 8})}, "worse"},
+        {{contender({"best"}, {1, 2, 3, 4}), contender({"other"}, {1.5, 2.5, 3.5, 4.5})}, "may be chance"},
+        {{contender({"best"}, {1, 2, 3, 4}), contender({"other"}, {1, 2, 3, 4})}, "as good"},
+        {{contender({"best"}, {1, 2}), contender({"other"}, {1, 2})}, "as good"},
+        {{contender({"best"}, {1, 2}), contender({"other"}, {3, 4})}, "too few runs to tell"},
+        {{contender({"best"}, first), contender({"other"}, second)}, "lower mean rank"},
+        {{identical, contender({"other"}, {0.9, 1.2, 1.3, 1.4})}, "not tested"},
+        {{identical, contender({"other"}, {1.1, 1.2, 1.3, 1.4})}, "longer in every run"},
+        {{identical, {{"other"}, {failed()}}}, "no result"}};
+    for (const auto& [contenders, words] : cases) {
+        const Comparison comparison = compare("", {"key"}, contenders);
+        EXPECT_THAT(comparison_csv(comparison), HasSubstr("," + words + "\n"));
+        EXPECT_EQ(nlohmann::json::parse(comparison_json(comparison))["groups"][0]["lines"][1]["against_best"],
+                  words);
+        EXPECT_THAT(cli::comparison_table(comparison), HasSubstr("  " + words)) << words;
+    }
 }
 
 TEST(Progress, SaysHowFarItIsAndHowLongItTakes) {
