@@ -137,7 +137,8 @@ TuningGrid tuning_grid_of(const TuneOptions& options, const configs::Experiment&
         grid_operations(options.operations),
         numbers("--nodes", options.nodes, "platform.nodes", base.platform.nodes, native ? "2" : "2,4,8"),
         numbers("--threads", options.threads, "platform.cores", base.platform.cores, native ? "1" : "1,2"),
-        grid_values("--bytes", options.bytes.empty() ? default_bytes : options.bytes, GridUnit::bytes),
+        grid_values("--bytes", options.bytes.empty() ? default_bytes : options.bytes, GridUnit::bytes,
+                    std::ranges::find(base.settings.declared(), "bytes", &Setting::name)->at_most),
         has_groups(base)};
 }
 

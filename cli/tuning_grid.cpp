@@ -20,26 +20,23 @@ namespace {
 
 constexpr const char* values_advice = "write numbers and ranges such as 1,2,4 or 2..64 or 8..1MiB*4";
 
-/// Far above what any platform or workload accepts, so that factors cannot overflow.
-constexpr double value_most = 1e12;
-
-std::uint64_t grid_number(const std::string& text, GridUnit unit) {
-    if (unit == GridUnit::count) return static_cast<std::uint64_t>(parse_integer(text, 1, value_most));
+std::uint64_t grid_number(const std::string& text, GridUnit unit, double most) {
+    if (unit == GridUnit::count) return static_cast<std::uint64_t>(parse_integer(text, 1, most));
     const double bytes = parse_bytes(text);
-    if (!(bytes >= 0 && bytes <= value_most) || bytes != std::floor(bytes))
-        throw Error("this is no whole number of bytes up to 1TB");
+    if (!(bytes >= 0 && bytes <= most) || bytes != std::floor(bytes))
+        throw Error(fmt::format("this is no whole number of bytes up to {}", print_bytes(most)));
     return static_cast<std::uint64_t>(bytes);
 }
 
-void add_part(const std::string& part, GridUnit unit, std::set<std::uint64_t>& values) {
+void add_part(const std::string& part, GridUnit unit, double most, std::set<std::uint64_t>& values) {
     const std::size_t dots = part.find("..");
     if (dots == std::string::npos) {
-        values.insert(grid_number(part, unit));
+        values.insert(grid_number(part, unit, most));
         return;
     }
     const std::size_t star = std::min(part.find('*', dots), part.size());
-    const std::uint64_t first = grid_number(part.substr(0, dots), unit);
-    const std::uint64_t last = grid_number(part.substr(dots + 2, star - dots - 2), unit);
+    const std::uint64_t first = grid_number(part.substr(0, dots), unit, most);
+    const std::uint64_t last = grid_number(part.substr(dots + 2, star - dots - 2), unit, most);
     constexpr double factor_most = 1 << 20;
     const std::uint64_t factor =
         star == part.size()
@@ -52,11 +49,12 @@ void add_part(const std::string& part, GridUnit unit, std::set<std::uint64_t>& v
 
 }  // namespace
 
-std::vector<std::uint64_t> grid_values(const std::string& option, const std::string& text, GridUnit unit) {
+std::vector<std::uint64_t> grid_values(const std::string& option, const std::string& text, GridUnit unit,
+                                       double most) {
     std::set<std::uint64_t> values;
     for (const std::string& part : comma_separated(text)) {
         try {
-            add_part(part, unit, values);
+            add_part(part, unit, most, values);
         } catch (const Error& error) {
             throw Error(fmt::format("{} \"{}\": {}", option, excerpt(part), error.message()), values_advice);
         }

@@ -22,8 +22,10 @@ struct TuningGrid {
 enum class GridUnit : std::uint8_t { count, bytes };
 
 /// The numbers of `8,64,4KiB..1MiB*4`: sorted, each once. A range has its first number, and goes on by
-/// factors, of 2 if none is stated, up to its last. `option` is for errors. Throws Error.
-std::vector<std::uint64_t> grid_values(const std::string& option, const std::string& text, GridUnit unit);
+/// factors, of 2 if none is stated, up to its last. No number is above `most`, which is 1e12 or less, so that
+/// factors cannot overflow. `option` is for errors. Throws Error.
+std::vector<std::uint64_t> grid_values(const std::string& option, const std::string& text, GridUnit unit,
+                                       double most = 1e12);
 
 /// The operations of `all_reduce,broadcast`, in the order of spmd::operations; of an empty text those with
 /// two or more algorithms. Throws Error.

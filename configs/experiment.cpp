@@ -30,15 +30,24 @@ std::string joined(const std::string& section, const std::string& key) {
     return section.empty() ? key : section + "." + key;
 }
 
+/// How many parts a key below `compare` has, such as `pivot.shows` and `variants.tuned.platform.nodes`. What
+/// is compared is named by one part, which has dots in it.
+std::size_t parts_below_compare(const std::string& key) {
+    const std::string first = key.substr(0, key.find('.'));
+    if (first == "variants") return 3;
+    return first == "zip" || first == "pivot" || first == "baseline" ? 2 : 1;
+}
+
 /// Puts an override into the tree, in the place of what was there.
 void apply(Value& root, const Override& given) {
     const Location where = given.parsed ? given.parsed->where : Location{given.origin, 0};
     Value value = given.parsed ? *given.parsed : parse_value(given.value, where);
     Value* place = &root;
     std::string rest = given.key;
-    while (true) {
-        // What is compared is named by keys with dots in them.
-        const std::size_t dot = place->key == "compare" ? std::string::npos : rest.find('.');
+    std::size_t parts = rest.size();
+    for (;; --parts) {
+        if (place->key == "compare") parts = parts_below_compare(rest);
+        const std::size_t dot = parts <= 1 ? std::string::npos : rest.find('.');
         const std::string key = rest.substr(0, dot);
         if (key.empty()) throw Error("an empty key", "write KEY=VALUE, such as platform.nodes=4", where);
         Value* next = place->find(key);
@@ -267,6 +276,22 @@ Value tree_of(const std::string& text, const std::string& file, const std::vecto
     return root;
 }
 
+/// Runs `read`. An error about a value of the command line names its key once: the place of the value is
+/// `--set KEY`.
+template <class Read>
+auto naming_keys_once(const std::vector<Override>& overrides, Read read) {
+    try {
+        return read();
+    } catch (const Error& error) {
+        for (const Override& given : overrides) {
+            const std::string key = given.key + ": ";
+            if (error.where().file == given.origin && error.message().starts_with(key))
+                throw error.reworded(error.message().substr(key.size()), error.where());
+        }
+        throw;
+    }
+}
+
 Experiment start(const std::string& file) {
     Experiment experiment;
     experiment.file = file;
@@ -345,16 +370,18 @@ Override parse_override(const std::string& text) {
 
 Experiment read_experiment_text(const std::string& text, const std::string& file,
                                 const std::vector<Override>& overrides) {
-    Value root = tree_of(text, file, overrides);
-    const std::vector<std::string> base_kernels = add_platform_base(root);
-    Experiment experiment = start(file);
-    Reader(experiment).read(root);
-    experiment.schedule.seed = experiment.seed;
-    finish_platform(experiment.platform, experiment);
-    complete_platform(experiment);
-    complete_unit_cost(experiment);
-    check_together(experiment, base_kernels);
-    return experiment;
+    return naming_keys_once(overrides, [&] {
+        Value root = tree_of(text, file, overrides);
+        const std::vector<std::string> base_kernels = add_platform_base(root);
+        Experiment experiment = start(file);
+        Reader(experiment).read(root);
+        experiment.schedule.seed = experiment.seed;
+        finish_platform(experiment.platform, experiment);
+        complete_platform(experiment);
+        complete_unit_cost(experiment);
+        check_together(experiment, base_kernels);
+        return experiment;
+    });
 }
 
 Experiment read_experiment(const std::string& path, const std::vector<Override>& overrides) {
@@ -394,18 +421,20 @@ PlatformSection read_platform_section(const std::string& text, const std::string
         root = std::move(whole);
     }
     expand_shorthands(root);
-    for (const Override& given : overrides) {
-        apply(root, given);
-        expand_shorthands(root);
-    }
-    add_platform_base(root);
-    Experiment experiment = start(file);
-    Value only;
-    only.kind = Value::Kind::mapping;
-    only.children.push_back(*root.find("platform"));
-    Reader(experiment).read_section(only, "");
-    finish_platform(experiment.platform, experiment);
-    return {experiment.platform, experiment.kernels};
+    return naming_keys_once(overrides, [&] {
+        for (const Override& given : overrides) {
+            apply(root, given);
+            expand_shorthands(root);
+        }
+        add_platform_base(root);
+        Experiment experiment = start(file);
+        Value only;
+        only.kind = Value::Kind::mapping;
+        only.children.push_back(*root.find("platform"));
+        Reader(experiment).read_section(only, "");
+        finish_platform(experiment.platform, experiment);
+        return PlatformSection{experiment.platform, experiment.kernels};
+    });
 }
 
 std::vector<std::string> input_files(const Experiment& experiment) {

@@ -85,8 +85,9 @@ void read_setting(Settings& settings, const std::string& section_of, const std::
         settings.set(name, known ? scalar_text(value, section_of + "." + name, shape_of(*setting)) : "",
                      value.where);
     } catch (const Error& error) {
-        throw Error(known ? error.message() : error.message() + " in " + section_of, error.advice(),
-                    known ? value.where : value.key_where);
+        if (!known) throw Error(error.message() + " in " + section_of, error.advice(), value.key_where);
+        const bool short_name = error.message().starts_with(name + ": ");
+        throw Error((short_name ? section_of + "." : "") + error.message(), error.advice(), value.where);
     }
 }
 

@@ -162,6 +162,9 @@ GraphFile read_before_1_5(const JsonValue& root, const SourceText& source, const
 GraphFile read_wfformat(const SourceText& source, const ReadOptions& options) {
     const JsonDocument document(source);
     document.root().expect(JsonKind::object, "the file");
+    if (!document.root().find("workflow"))
+        source.refuse(document.root().line(), "the file has neither \"workflow\" nor \"heddle_graph\"",
+                      "a graph in JSON is a WfCommons workflow, or one of Heddle's own");
     const JsonValue workflow = document.root().at("workflow", "the file");
     workflow.expect(JsonKind::object, "\"workflow\"");
     return workflow.find("specification") ? read_1_5(workflow, source, options)

@@ -111,13 +111,19 @@ private:
         return *number;
     }
     WorkerId worker_of(const std::string& node, const std::string& worker, int line) const {
-        const auto node_number = number_in<NodeId>(node);
-        const auto core = number_in<CoreId>(worker);
-        if (!node_number || !core || *node_number >= grid_.nodes || *core >= grid_.cores)
+        const NodeId node_number = number_of<NodeId>("node", node, line);
+        const CoreId core = number_of<CoreId>("worker", worker, line);
+        if (node_number >= grid_.nodes || core >= grid_.cores)
             fail(line, fmt::format("there is no worker {} of node {}", worker, node),
-                 fmt::format("the run has {} nodes with {} workers each, numbered from 0 on", grid_.nodes,
-                             grid_.cores));
-        return {*node_number, *core};
+                 fmt::format("nodes are 0 to {}, and workers of each node 0 to {}", grid_.nodes - 1,
+                             grid_.cores - 1));
+        return {node_number, core};
+    }
+    template <class T>
+    T number_of(const char* what, const std::string& text, int line) const {
+        if (const auto number = number_in<T>(text)) return *number;
+        fail(line, fmt::format("the {} \"{}\" is no whole number from 0 on", what, text),
+             "state nodes and workers by their numbers");
     }
     double start_of(const std::string& text, int line) const {
         const auto start = number_in<double>(text);

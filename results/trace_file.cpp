@@ -18,9 +18,9 @@ constexpr std::size_t block_bytes = 64 << 10;
 
 }  // namespace
 
-TraceFile::TraceFile(const std::string& path, bool compressed, const std::string& option)
-    : file_(path,
-            {"the trace", fmt::format("name another file with {}, or make its directory writable", option)}) {
+TraceFile::TraceFile(const std::string& path, bool compressed, const std::string& what,
+                     const std::string& option)
+    : file_(path, {what, fmt::format("name another file with {}, or make its directory writable", option)}) {
     // zlib closes what it is given, and the file takes its name later.
     const int own = ::fcntl(file_.descriptor(), F_DUPFD_CLOEXEC, 0);
     // Level 4: twice as fast as 6, and traces come out 5% larger.

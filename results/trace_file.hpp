@@ -1,5 +1,5 @@
-// The file of a trace, compressed or not. It is written beside its place and gets its name when the run has
-// ended. Knows no format.
+// The file of a trace or a table, compressed or not. It is written beside its place and gets its name when
+// the run has ended. Knows no format.
 #pragma once
 
 #include <string>
@@ -14,8 +14,9 @@ namespace heddle::results {
 class TraceFile final : public TraceSink {
 public:
     /// Throws Error if nothing can be written to `path`. The caller must construct it before the run.
-    /// `option` named the file on the command line; errors name it.
-    TraceFile(const std::string& path, bool compressed, const std::string& option = "--trace");
+    /// For errors: `what` it is, and the `option` that named it on the command line.
+    TraceFile(const std::string& path, bool compressed, const std::string& what = "the trace",
+              const std::string& option = "--trace");
 
     /// Removes a file that was not committed.
     ~TraceFile() override;

@@ -44,22 +44,22 @@ std::string short_name(const std::string& name) {
 }  // namespace
 
 void TraceRecorder::add_trace(const std::string& path) {
-    TraceFile& file = files_.emplace_back(path, is_compressed(path), "--trace");
+    TraceFile& file = files_.emplace_back(path, is_compressed(path), "the trace", "--trace");
     formats_.push_back(own_formats_.emplace_back(make_trace_format(path, file)).get());
 }
 
 void TraceRecorder::add_task_table(const std::string& path) {
-    TraceFile& file = files_.emplace_back(path, is_compressed(path), "--tasks");
+    TraceFile& file = files_.emplace_back(path, is_compressed(path), "the table of tasks", "--tasks");
     formats_.push_back(own_formats_.emplace_back(std::make_unique<TaskTable>(file)).get());
 }
 
 void TraceRecorder::add_worker_table(const std::string& path) {
-    TraceFile& file = files_.emplace_back(path, is_compressed(path), "--out");
+    TraceFile& file = files_.emplace_back(path, is_compressed(path), "the table of workers", "--out");
     formats_.push_back(own_formats_.emplace_back(std::make_unique<WorkerTable>(file)).get());
 }
 
 void TraceRecorder::add_timeline(const std::string& path) {
-    TraceFile& file = files_.emplace_back(path, is_compressed(path), "--out");
+    TraceFile& file = files_.emplace_back(path, is_compressed(path), "the timeline", "--out");
     formats_.push_back(own_formats_.emplace_back(std::make_unique<Timeline>(file)).get());
 }
 

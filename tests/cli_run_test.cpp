@@ -204,6 +204,8 @@ TEST_F(Run, KeepsTheResultOfARunWhoseRecordCannotBeWritten) {
     EXPECT_THAT(said.out, StartsWith("fib: fib on 3 x 2 inprocess"));
     EXPECT_THAT(read(folder / "r" / "runs.csv"), HasSubstr("fib"));
     EXPECT_THAT(read(tasks), StartsWith("task,"));
+    EXPECT_THAT(heddle({"run", fib(), "--tasks", folder}).err,
+                StartsWith("heddle: the table of tasks cannot be written to "));
     const Said wrong = heddle({"run", odd(), "--set", "workload.wrong=true", "--trace", full});
     EXPECT_EQ(wrong.code, 1);
     EXPECT_THAT(wrong.err, HasSubstr("heddle: wrong answer"));

@@ -99,7 +99,7 @@ const Case cases[] = {
      "a.yaml:3: schedule.stack: negative size `-8MiB`", "expected a size such as"},
     {"negative_latency", "workload: {name: fib}\nplatform: {network: {latency: -1us}}",
      "a.yaml:2: platform.network.latency: negative time `-1us`", "expected a time such as"},
-    {"negative_setting", "workload:\n  name: fib\n  n: -5", "a.yaml:3: n: -5 is negative",
+    {"negative_setting", "workload:\n  name: fib\n  n: -5", "a.yaml:3: workload.n: -5 is negative",
      "expected 0 to 78"},
     {"no_unit", "workload: {name: fib}\nplatform: {network: {bandwidth: 100}}",
      "a.yaml:2: platform.network.bandwidth: no unit in `100`", "12.5GBps (bytes) or 100Gbps (bits)"},
@@ -168,15 +168,17 @@ TEST(BadOverride, IsRefusedUnderTheNameThatItWasGivenBy) {
     EXPECT_THAT(
         refusal(good, {"platform.nodess=3"}),
         StartsWith("--set platform.nodess: unknown key \"nodess\" in platform; did you mean \"nodes\"?"));
+    EXPECT_THAT(refusal(good, {"platform.nodse=3"}), HasSubstr("did you mean \"nodes\"?"));
+    EXPECT_THAT(refusal(good, {"workload.n=-5"}), StartsWith("--set workload.n: -5 is negative"));
     EXPECT_THAT(refusal(good, {"nodes=3"}),
                 StartsWith("--set nodes: unknown key \"nodes\"; did you mean \"platform.nodes\"?"));
     EXPECT_THAT(refusal(good + "\nplatform: {latency: 1us}"),
                 HasSubstr("\"platform.disk.latency\" or \"platform.network.latency\"?"));
     EXPECT_THAT(refusal(good + "\ncutoff: 3"), HasSubstr("did you mean \"workload.cutoff\"?"));
     EXPECT_THAT(refusal(good, {"platform.nodes=abc"}),
-                StartsWith("--set platform.nodes: platform.nodes: expected a whole number, found `abc`"));
+                StartsWith("--set platform.nodes: expected a whole number, found `abc`"));
     EXPECT_THAT(refusal(good, {"platform.nodes="}),
-                StartsWith("--set platform.nodes: platform.nodes: expected a single value, found nothing"));
+                StartsWith("--set platform.nodes: expected a single value, found nothing"));
     EXPECT_THAT(
         refusal(good, {"platform={nodes: 2"}),
         StartsWith("--set platform: a key that is not a name; a key is a single word; is a bracket open?"));

@@ -118,6 +118,24 @@ TEST(Config, KnowsShorthandsForNothing) {
     EXPECT_EQ(e.platform.overheads.wake_up, Time::zero());
 }
 
+TEST(Config, ACommandLineChangesPartsOfAComparison) {
+    std::vector<Override> overrides;
+    for (const char* const text :
+         {"compare.pivot.shows=ratio", "compare.zip.platform.nodes=[2, 8]", "compare.seed=[3]",
+          "compare.variants.tuned.schedule.stealing.victim=random", "compare.baseline.platform.nodes=2"})
+        overrides.push_back(parse_override(text));
+    const Combinations all = read_combinations_text(
+        "workload: {name: fib}\nbackend: sim\ncompare:\n  zip: {platform.nodes: [1, 4], workload.n: [5, 6]}\n"
+        "  variants: {tuned: {schedule.stealing.victim: none}}\n  baseline: {platform.nodes: 1}\n"
+        "  pivot: {rows: variant, columns: platform.nodes}\n",
+        "a.yaml", overrides);
+    EXPECT_EQ(all.base.compare.pivot->shows, "ratio");
+    ASSERT_EQ(all.all.size(), 2U);
+    EXPECT_EQ(all.all[1].words, "platform.nodes=8 workload.n=6 variant=tuned seed=3");
+    EXPECT_EQ(all.all[1].experiment.schedule.stealing.victim, "random");
+    EXPECT_EQ(all.baselines, (std::vector<std::size_t>{0, 0}));
+}
+
 TEST(Config, AComparisonKnowsThemToo) {
     const Combinations all = read_combinations_text(
         "workload: {name: fib}\nbackend: sim\ncompare:\n  schedule.stealing: [none]\n"

@@ -207,6 +207,7 @@ const std::vector<Refused>& cases() {
          9,
          {"task b", "a text, not a number"}},
         {"wf_other", ".json", "{\n\"a\": 1}", 1, {"workflow"}},
+        {"wf_neither", ".json", "\n{}", 2, {"neither \"workflow\" nor \"heddle_graph\""}},
         {"wf_list", ".json", "{\"workflow\": [\n]}", 1, {"a list, not an object"}},
         {"wf_deep", ".json", "{\"workflow\":\n" + std::string(200000, '['), 2, {"nested"}},
         {"wf14_negative",

@@ -116,7 +116,9 @@ TEST_F(PlacementFile, OtherTablesAreRefused) {
     EXPECT_THAT(refused("task,node,worker\na,0,0\n0,0,0\n"),
                 HasSubstr("placement.csv:3: task \"0\" is placed again"));
     EXPECT_THAT(refused("task,node,worker\na,0,2\n"), HasSubstr("there is no worker 2 of node 0"));
-    EXPECT_THAT(refused("task,node,worker\na,-1,0\n"), HasSubstr("there is no worker 0 of node -1"));
+    EXPECT_THAT(refused("task,node,worker\na,-1,0\n"), HasSubstr("the node \"-1\" is no whole number"));
+    EXPECT_THAT(refused("task,node,worker\na,0,x\n"),
+                HasSubstr("csv:2: the worker \"x\" is no whole number"));
     EXPECT_THAT(refused("task,node,worker\na,0,0\nb,0,0\nd,0,0\n"),
                 HasSubstr("1 of 4 tasks are not placed, the first one is \"c\""));
     EXPECT_THAT(refused("task,node,worker,start_seconds\na,0,0,soon\n"),

@@ -229,6 +229,9 @@ TEST_F(Tuning, ListsAndRangesOfNumbersAreRead) {
     EXPECT_THAT(grid_values("--nodes", "4..16", GridUnit::count), ElementsAre(4U, 8U, 16U));
     EXPECT_THAT(grid_values("--bytes", "0,8..1KiB*8,1MiB", GridUnit::bytes),
                 ElementsAre(0U, 8U, 64U, 512U, 1U << 20));
+    EXPECT_THAT(grid_values("--bytes", "1..8", GridUnit::bytes, 8), ElementsAre(1U, 2U, 4U, 8U));
+    EXPECT_THROW(grid_values("--bytes", "1..9", GridUnit::bytes, 8), Error);
+    EXPECT_THROW(grid_values("--nodes", "9", GridUnit::count, 8), Error);
     for (const char* const text : {"", ",", "2,", "-1", "0", "1.5", "two", "4..2", "2..4*1", "2..4*", "..4",
                                    "2..", "1e30", "2...4", "2..4..8", "8KiB"})
         EXPECT_THROW(grid_values("--nodes", text, GridUnit::count), Error) << text;
