@@ -60,7 +60,9 @@ private:
 std::string command_of(const Cell& cell) {
     std::vector<std::string> words = cell.words;
     words.insert(words.begin(), "heddle");
-    return host::shell_words(words);
+    // Paths in it are relative to the working directory.
+    return fmt::format("(cd {} && {})", host::shell_words({std::filesystem::current_path().string()}),
+                       host::shell_words(words));
 }
 
 class Runner {

@@ -6,8 +6,10 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 
 #include "base/units.hpp"
+#include "cli/lists.hpp"
 
 namespace heddle::cli {
 
@@ -49,13 +51,9 @@ std::vector<std::string> names_in(const std::string& option, const std::string& 
             fmt::format("{} is missing", option),
             fmt::format("give names, separated by commas, or all; known: {}", fmt::join(known, ", ")));
     }
-    std::vector<std::string> names(1);
-    for (const char c : text) {
-        if (c == ',')
-            names.emplace_back();
-        else
-            names.back() += c;
-    }
+    std::vector<std::string> names;
+    for (const std::string& name : comma_separated(text))
+        if (std::ranges::find(names, name) == names.end()) names.push_back(name);
     return names;
 }
 

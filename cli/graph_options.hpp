@@ -28,7 +28,7 @@ void add_graph_options(CLI::App& verb, GraphOptions& options);
 /// Throws Error.
 graphs::ReadOptions read_options(const GraphOptions& options);
 
-/// `heft,etf`, or `all` for every known name. Throws Error where it is empty.
+/// `heft,etf`, each once, or `all` for every known name. Throws Error where it is empty.
 std::vector<std::string> names_in(const std::string& option, const std::string& text,
                                   const std::vector<std::string>& known);
 

@@ -175,6 +175,11 @@ private:
 
     /// Every key of an axis is known, every value is one that it may have, and no point is there twice.
     void check(const Axis& axis) const {
+        const std::string& first = axis.keys.front();
+        if (axis.keys.size() == 1 && (first == "name" || first == "repeat"))
+            throw Error(fmt::format("compare: {} changes no run, so its values have the same ones", first),
+                        "leave it out, or state it in `zip` or `variants` beside what it belongs to",
+                        axis.where);
         std::set<std::string> seen;
         for (const Point& point : axis.points) {
             Experiment scratch = *experiment_;

@@ -98,7 +98,7 @@ void add_counts(Page& page, const Subject& subject) {
             for (const auto& [title, field] : counts) {
                 const double number = counted(entry, field);
                 const bool is_bytes = std::string_view(field) == "bytes";
-                Value value = decimal_value(number, number == std::floor(number) ? 0 : 1);
+                Value value = count_value(number);
                 if (is_bytes) value.shown = show_bytes(number);
                 row.push_back(entry.line.runs > 0 ? value : no_value());
             }

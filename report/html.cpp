@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -100,6 +101,10 @@ Value seconds_value(double seconds) {
 
 Value decimal_value(double number, int decimals) {
     return {fmt::format("{:.{}f}", number, decimals), exact_number(number), true};
+}
+
+Value count_value(double number) {
+    return decimal_value(number, number == std::floor(number) ? 0 : 1);
 }
 
 Value no_value() {

@@ -28,6 +28,8 @@ Value number_value(std::string exact);
 Value seconds_value(double seconds);
 /// Shown with so many decimals.
 Value decimal_value(double number, int decimals);
+/// A median of whole numbers, which may lie halfway between two.
+Value count_value(double number);
 /// A dash, and an empty field in the CSV file.
 Value no_value();
 

@@ -192,8 +192,8 @@ void add_distances(Page& page, const Subject& subject) {
             if (found[0].tasks + found[1].tasks + found[2].tasks == 0) continue;
             std::vector<Value> row = {text_value(group.name_of(entry))};
             for (const Level& level : found) {
-                row.push_back(decimal_value(level.tasks, 0));
-                row.push_back(level.attempts > 0 ? decimal_value(level.attempts, 0) : no_value());
+                row.push_back(count_value(level.tasks));
+                row.push_back(level.attempts > 0 ? count_value(level.attempts) : no_value());
                 row.push_back(level.attempts > 0 ? decimal_value(100 * level.successes / level.attempts, 1)
                                                  : no_value());
             }

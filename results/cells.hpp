@@ -17,7 +17,7 @@ namespace heddle::results {
 struct Failure {
     std::string error;    ///< what it said last
     int exit_code = 0;    ///< 128 + signal where a signal ended it
-    std::string command;  ///< that runs it again, for a shell
+    std::string command;  ///< that runs it again, for a shell in any folder
 };
 
 /// What a cell's directory holds.

@@ -181,6 +181,8 @@ def refused(heddle, folder):
             ("  variants: {a: {workload.m: 1}}", "a.yaml:4: compare: unknown key \"workload.m\""),
             ("  seed: [1, 2]\n  baseline: {seeds: 1}", "a.yaml:5: compare.baseline: seeds is not compared; did you mean \"seed\"?"),
             ("  seed: [1, 2]\n  baseline: {seed: 3}", "a.yaml:5: compare.baseline: seed is never 3"),
+            ("  repeat: [1, 2]", "a.yaml:4: compare: repeat changes no run"),
+            ("  name: [p, q]", "a.yaml:4: compare: name changes no run"),
             ("  seed: [1, 2]\n  pivot: {rows: seed}", "a.yaml:5: compare.pivot: rows and columns are both needed"),
             ("  seed: [1, 2]\n  pivot: {rows: seed, columns: seed}", "a.yaml:5: compare.pivot: rows and columns are one key"),
             ("  seed: [1, 2]\n  pivot: {rows: seed, column: seed}", "a.yaml:5: unknown key \"column\" in compare.pivot"),

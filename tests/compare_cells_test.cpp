@@ -55,7 +55,7 @@ TEST(Combinations, TheLastKeyChangesFastest) {
 TEST(Combinations, AnAssignmentReadsBackAsTheSameCell) {
     const std::string text =
         "workload: {name: uts}\nbackend: sim\nplatform: {nodes: 8, network: {topology: torus}}\ncompare:\n"
-        "  name: ['a: b', c]\n  platform.network.shape: [[8], [2, 4], [2, 2, 2]]\n  "
+        "  transport.interface: ['a: b', c]\n  platform.network.shape: [[8], [2, 4], [2, 2, 2]]\n  "
         "platform.network.latency: [1us, "
         "2.5us]\n";
     const auto combinations = configs::read_combinations_text(text, "a.yaml");
@@ -67,10 +67,12 @@ TEST(Combinations, AnAssignmentReadsBackAsTheSameCell) {
             typed.push_back(configs::parse_override(given.key + "=" + given.value));
         const auto again = configs::read_experiment_text(text, "a.yaml", typed);
         EXPECT_EQ(configs::cell_name(again), configs::cell_name(one.experiment));
-        EXPECT_EQ(again.name, one.experiment.name);
+        typed.push_back(configs::parse_override("name=other"));  // which changes no run
+        EXPECT_EQ(configs::cell_name(configs::read_experiment_text(text, "a.yaml", typed)),
+                  configs::cell_name(one.experiment));
         names.insert(configs::cell_name(one.experiment));
     }
-    EXPECT_EQ(names.size(), 6U);  // the name changes no run
+    EXPECT_EQ(names.size(), 6U);  // the interface changes no simulated run
 }
 
 // In weak scaling the work follows from the nodes. Where two points have as many nodes it does not.
@@ -130,8 +132,8 @@ TEST(Combinations, WhatDoesNotGoTogetherIsRefusedWithItsValuesAndItsLine) {
     EXPECT_THAT(error, HasSubstr("a.yaml:"));
     EXPECT_THAT(error_of("workload: {name: fib}\n"), HasSubstr("a.yaml: nothing is compared; add a section"));
     std::string many = "workload: {name: fib}\ncompare:\n";
-    for (const char* key :
-         {"seed", "workload.n", "platform.nodes", "platform.cores", "workload.cutoff", "repeat"})
+    for (const char* key : {"seed", "workload.n", "platform.nodes", "platform.cores", "workload.cutoff",
+                            "schedule.stealing.requests"})
         many += fmt::format("  {}: [1, 2, 3, 4, 5, 6, 7, 8]\n", key);
     EXPECT_THAT(error_of(many), HasSubstr("a.yaml:8: more than 100000 combinations"));
 }

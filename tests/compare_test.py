@@ -124,8 +124,15 @@ compare:
     assert "schedule.deque_slots=1000 seed=1: results cannot be written to" in done.stderr, done.stderr
     assert "1 failed" in done.stdout, done.stdout
     kept = json.loads(comparison.read("out", victim, "failure.json"))
-    assert kept["exit_code"] == 2 and kept["command"].startswith("heddle run ") and "--seed 1" in kept["command"], kept
+    assert kept["exit_code"] == 2 and " && heddle run " in kept["command"] and "--seed 1" in kept["command"], kept
     assert [row["cell"] for row in comparison.rows("out", "runs.csv")] != cells and len(comparison.rows("out", "runs.csv")) == 3
+    # The command runs anywhere, also if the file was named as from the folder that it is in.
+    heddle = os.path.abspath(comparison.heddle)
+    subprocess.run([heddle, "compare", "a.yaml", "--out", "out", "--retry-failed"], cwd=comparison.folder, capture_output=True)
+    kept = json.loads(comparison.read("out", victim, "failure.json"))
+    path = os.path.dirname(heddle) + ":" + os.environ["PATH"]
+    again = subprocess.run(kept["command"], shell=True, cwd="/", env={**os.environ, "PATH": path}, capture_output=True, text=True)
+    assert again.returncode == 0 and again.stdout.startswith("failing: fib on "), again
     os.rmdir(comparison.path("out", victim, "steals.csv"))
     shown = json.loads(comparison.run("out", "--json", code=1).stdout)  # not run again by itself
     assert shown["cells"] == {"total": 4, "finished": 4, "failed": 1}, shown["cells"]

@@ -257,5 +257,12 @@ TEST(Causes, ATaskThatWasReadyWaitedForTheOneBeforeItOnItsWorker) {
     EXPECT_EQ(path[0].within.sum(), us(9));
 }
 
+// A median of whole numbers is halfway between two of them, or one of them.
+TEST(Html, ShowsMediansOfCountsUnrounded) {
+    EXPECT_EQ(count_value(170.5).shown, "170.5");
+    EXPECT_EQ(count_value(51.5).shown, "51.5");
+    EXPECT_EQ(count_value(170).shown, "170");
+}
+
 }  // namespace
 }  // namespace heddle::report

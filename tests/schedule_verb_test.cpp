@@ -442,6 +442,13 @@ TEST_F(ScheduleVerb, MistakesOnTheCommandLineAreNamed) {
     }
 }
 
+TEST_F(ScheduleVerb, ASchedulerThatIsNamedTwiceSchedulesOnce) {
+    const std::string out = folder / "one.json";
+    EXPECT_EQ(heddle({"schedule", graph(), "--scheduler", "heft,heft", "--procs", "2", "--out", out}).code,
+              0);
+    EXPECT_EQ(heddle({"schedule", graph(), "--scheduler", "heft,etf", "--procs", "2", "--out", out}).code, 2);
+}
+
 TEST_F(ScheduleVerb, WorkBeyondTheRangeOfNumbersIsRefused) {
     const std::string huge = file("huge.stg", "2\n0 0 0\n1 1e308 1 0\n2 1e308 1 1\n3 0 1 2\n");
     const Said said = heddle({"schedule", huge, "--scheduler", "heft", "--procs", "2", "--json"});
