@@ -16,14 +16,18 @@
 
 namespace heddle::cli {
 
+std::string run_progress_text(const std::string& what, std::uint64_t tasks, double elapsed, double wall) {
+    if (tasks == 0 && elapsed == 0) return fmt::format("{}: setting up, {:.0f} s", what, wall);
+    return fmt::format("{}: {} tasks, at {}, {:.0f} s", what, grouped(tasks), show_seconds(elapsed), wall);
+}
+
 struct ProgressLine::State {
     State(const runtime::Progress& followed, std::string name) : progress(followed), what(std::move(name)) {}
 
     void tick() {
         const double wall = host::wall_seconds() - began;
         const std::uint64_t tasks = progress.tasks();
-        const std::string line = fmt::format("{}: {} tasks, at {}, {:.0f} s", what, grouped(tasks),
-                                             show_seconds(to_seconds(progress.elapsed())), wall);
+        const std::string line = run_progress_text(what, tasks, to_seconds(progress.elapsed()), wall);
         std::fputs(terminal ? fmt::format("\r\033[K{}", line).c_str() : fmt::format("{}\n", line).c_str(),
                    stderr);
         std::fflush(stderr);

@@ -10,6 +10,7 @@
 #include "cli/cell_progress.hpp"
 #include "cli/cell_runner.hpp"
 #include "cli/comparison_table.hpp"
+#include "cli/progress_line.hpp"
 #include "results/comparison.hpp"
 
 namespace heddle::results {
@@ -302,6 +303,13 @@ TEST(Progress, SaysHowFarItIsAndHowLongItTakes) {
     EXPECT_EQ(cli::progress_text({60, 60, 0, 0}, true), "[==============================] 60 of 60 cells");
     EXPECT_EQ(cli::duration_in_words(0.2), "1 s");
     EXPECT_EQ(cli::duration_in_words(7500), "2 h 05 min");
+}
+
+TEST(Progress, SaysThatARunIsBeingSetUp) {
+    EXPECT_EQ(cli::run_progress_text("fib, seed 1", 0, 0, 8.2), "fib, seed 1: setting up, 8 s");
+    EXPECT_EQ(cli::run_progress_text("fib, seed 1", 0, 0.002, 9), "fib, seed 1: 0 tasks, at 2 ms, 9 s");
+    EXPECT_EQ(cli::run_progress_text("fib, seed 1", 12345, 0.002, 9),
+              "fib, seed 1: 12,345 tasks, at 2 ms, 9 s");
 }
 
 TEST(Progress, TakesTheLastThatHeddleSaidForTheError) {
