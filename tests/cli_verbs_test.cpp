@@ -230,7 +230,7 @@ TEST_F(Verbs, MistakesInAFileAreNamedWithFileLineAndAdvice) {
     const std::vector<std::array<std::string, 3>> cases = {
         {"workload: {name: fib}\nplatfrom: {nodes: 1}", ":2: unknown key \"platfrom\"",
          "did you mean \"platform\"?"},
-        {"workload:\n  name: fib\n  n: many", ":3: n: expected a whole number, found `many`",
+        {"workload:\n  name: fib\n  n: many", ":3: workload.n: expected a whole number, found `many`",
          "expected 0 to 78"},
         {"workload: {name: fib}\nschedule:\n  stack: -8MiB", ":3: schedule.stack: negative size `-8MiB`",
          "expected a size"},

@@ -152,7 +152,7 @@ def refused(heddle, folder):
         (["--operations", "all_reduce,"], 'no operation ""'),
         (["--bytes", "8..4"], "ends before it begins"),
         (["--bytes", "1e300"], "--bytes"),
-        (["--bytes", "2GB"], "bytes: 2000000000 is out of range"),
+        (["--bytes", "2GB"], "--bytes \"2GB\": this is no whole number of bytes up to 1GB"),
         (["--nodes", "0"], "--nodes"),
         (["--nodes", "-3"], "--nodes"),
         (["--nodes", "two"], "--nodes"),
