@@ -59,7 +59,7 @@ void pinned(Worker& by, CoreId core, Strand::Body body) {
 /// it.
 void gives_from(Worker& worker, Time at) {
     pinned(worker, 1, [](Strand& self) { self.worker().compute(busy(60'000 * ms), {}); });
-    worker.node().state<dataflow::Threads>().start(worker, "a thread that gives", [at](Thread& self) {
+    worker.node().state<dataflow::Threads>().start(worker, {"a thread that gives"}, [at](Thread& self) {
         self.worker().compute(busy(at - now(self.worker())), {});
         for (int i = 0; i < 20; ++i) {
             const shared<int> object(self);
@@ -102,7 +102,7 @@ TEST(SearchGoesOn, AWorkerThatRunsClosuresOfItsNodeHasNotBeenWithoutWork) {
     record = {{0, 1}};
     run_search(nodes_of(2, 2), "random", [](Worker& worker) {
         if (worker.id.node == 1) return gives_from(worker, 4005 * ms);
-        worker.node().state<dataflow::Threads>().start(worker, "a thread that forks", [](Thread& self) {
+        worker.node().state<dataflow::Threads>().start(worker, {"a thread that forks"}, [](Thread& self) {
             self.worker().compute(busy(ms / 2), {});
             for (int i = 0; i < 4000; ++i) {
                 const shared<int> object(self);
@@ -203,7 +203,7 @@ TEST(SearchGoesOn, AStrandThatJoinsAStolenTaskDoesNotTakeOverTheWaitOfItsIdleWor
                     endpoint.send(self, {0, 1}, 0, runtime::Parcel(runtime::bytes_of(1)));
                 });
             } else {
-                worker.node().state<dataflow::Threads>().start(worker, "gives", [at](Thread& self) {
+                worker.node().state<dataflow::Threads>().start(worker, {"gives"}, [at](Thread& self) {
                     self.worker().compute(busy(at + 40 * ms), {});
                     for (int i = 0; i < 100; ++i) {
                         const shared<int> object(self);
