@@ -2,6 +2,7 @@
 missing.
 """
 
+import math
 import os
 import subprocess
 import sys
@@ -35,7 +36,8 @@ def main():
         compared = heddle_results.read(os.path.join(folder, "comparison.csv"))
         medians = runs.groupby(["platform_nodes", "schedule_stealing_victim"]).makespan_seconds.median()
         for row in compared.itertuples():
-            assert medians[int(row.platform_nodes), row.schedule_stealing_victim] == row.median_seconds, row
+            # Of six runs the median is a mean of two, whose last bit depends on how it is computed.
+            assert math.isclose(medians[int(row.platform_nodes), row.schedule_stealing_victim], row.median_seconds, rel_tol=1e-15), row
         workers = heddle_results.read_cells(folder, "workers.csv")
         recorded = runs[runs.cell.isin(workers.cell.unique())]
         assert len(recorded) == 6 and len(workers) == (recorded.nodes * recorded.cores).sum()
