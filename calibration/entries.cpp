@@ -271,9 +271,11 @@ private:
             set("overheads.message_rouse", sent.front().y - entry("overheads.message_enqueue") -
                                                entry("overheads.message_send") -
                                                entry("overheads.message_send_kib") * sent.front().x / kib);
-        if (const auto lost = get("receive_asleep"))
+        const auto lost = all("receive_asleep");
+        if (!lost.empty())
             set("overheads.message_interrupt",
-                *lost - entry("overheads.message_receive") - entry("overheads.poll_peer"));
+                lost.front().y - entry("overheads.message_receive") - entry("overheads.poll_peer") -
+                    entry("overheads.message_receive_kib") * lost.front().x / kib);
     }
 
     /// On a real machine the ends of a message may do part of their work while it is on its way, and a burst

@@ -302,6 +302,7 @@ public:
 private:
     static constexpr std::uint64_t over = 0;
     static constexpr double pause = 100e-6;
+    static constexpr std::size_t letter_bytes = 8;
 
     static void work(Worker& worker, double seconds) {
         worker.compute({seconds * worker.node().topology().core_speed, 0}, {});
@@ -320,11 +321,12 @@ private:
         worker.outbox().post(0, order_handler, runtime::bytes_of(count));
         work(worker, longest);
         settle(worker);
-        add({"receive_asleep", 0, static_cast<double>(count), seconds_now(worker) - begin});
+        add({"receive_asleep", Letter(letter_bytes).wire_bytes(), static_cast<double>(count),
+             seconds_now(worker) - begin});
         gate_.wait_for(worker, step_);
     }
     void send_all(Worker& worker) {
-        Letter letter(8);
+        Letter letter(letter_bytes);
         for (std::uint64_t step = 1;; ++step) {
             gate_.wait_for(worker, step);
             const std::uint64_t count = ordered_.load(std::memory_order_acquire);
