@@ -69,7 +69,7 @@ public:
             throw Error(fmt::format("version {} of the format", version.number("the version")),
                         "this program reads version 1", version.where());
         }
-        expect_keys(root, {"heddle_graph", "in_seconds", "tasks", "edges"}, "the file");
+        expect_keys(root, {"heddle_graph", "in_seconds", "in_units", "tasks", "edges"}, "the file");
         const JsonValue tasks = root.at("tasks", "the file");
         tasks.expect(JsonKind::list, "\"tasks\"");
         for (const JsonValue task : tasks) {
@@ -79,15 +79,27 @@ public:
         const JsonValue edges = root.at("edges", "the file");
         edges.expect(JsonKind::list, "\"edges\"");
         for (const JsonValue edge : edges) read_edge(edge);
-        if (const auto seconds = root.find("in_seconds")) {
-            seconds->expect(JsonKind::boolean, "\"in_seconds\"");
-            if (seconds->boolean()) result_.unit = WorkUnit::seconds;
-        }
+        read_unit(root);
         result_.graph = builder_.build();
         return std::move(result_);
     }
 
 private:
+    void read_unit(const JsonValue& root) {
+        const auto states = [&](const char* key) {
+            const auto value = root.find(key);
+            if (value) value->expect(JsonKind::boolean, fmt::format("\"{}\"", key));
+            return value && value->boolean();
+        };
+        const bool seconds = states("in_seconds");
+        const bool units = states("in_units");
+        if (seconds && units)
+            throw Error("the file is in seconds and in units", "one of the two is true at most",
+                        root.where());
+        if (seconds) result_.unit = WorkUnit::seconds;
+        if (units) result_.unit = WorkUnit::abstract;
+    }
+
     void read_task(const JsonValue& task) {
         task.expect(JsonKind::object, fmt::format("task {}", count_));
         const auto named = task.find("name");
@@ -196,8 +208,9 @@ GraphFile read_heddle(const SourceText& source, const ReadOptions& options) {
 void write_graph(const GraphFile& file, const std::string& path) {
     std::string out;
     const TaskGraph& graph = file.graph;
-    out += fmt::format("{{\"heddle_graph\": 1, \"in_seconds\": {},\n\"tasks\": [",
-                       file.unit == WorkUnit::seconds);
+    out += fmt::format("{{\"heddle_graph\": 1, \"in_seconds\": {},{}\n\"tasks\": [",
+                       file.unit == WorkUnit::seconds,
+                       file.unit == WorkUnit::abstract ? " \"in_units\": true," : "");
     for (TaskIndex task = 0; task < graph.tasks(); ++task) {
         out += fmt::format("{}{{\"flops\": {}", task == 0 ? "\n" : ",\n", graph.flops(task));
         if (const std::string name = graph.name(task); name != fmt::format("task {}", task))

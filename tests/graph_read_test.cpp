@@ -368,6 +368,21 @@ TEST_F(ReadGraph, OurOwnFormatKeepsEverything) {
     EXPECT_THROW(write_graph(before, (folder_ / "nowhere" / "a.json").string()), Error);
 }
 
+TEST_F(ReadGraph, OurOwnFormatKeepsWhatItsWorkCounts) {
+    const std::string path = (folder_ / "unit.json").string();
+    for (const WorkUnit unit : {WorkUnit::abstract, WorkUnit::flops, WorkUnit::seconds}) {
+        GraphFile file = generate("fork_join", {{"width", "2"}});
+        file.unit = unit;
+        write_graph(file, path);
+        EXPECT_EQ(read_task_graph(path).unit, unit);
+    }
+    const std::string rest = "\"tasks\": [{\"flops\": 2}], \"edges\": []}";
+    EXPECT_EQ(read("plain.json", "{\"heddle_graph\": 1, " + rest).unit, WorkUnit::flops);
+    EXPECT_THROW(read("both.json", "{\"heddle_graph\": 1, \"in_seconds\": true, \"in_units\": true, " + rest),
+                 Error);
+    EXPECT_THROW(read("text.json", "{\"heddle_graph\": 1, \"in_units\": \"true\", " + rest), Error);
+}
+
 TEST_F(ReadGraph, KernelCostsAreDrawnAroundTheirMeans) {
     const KernelTable table =
         read_kernel_costs(file("k.csv",
