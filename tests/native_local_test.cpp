@@ -8,11 +8,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <future>
 #include <map>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "runtime/native/link.hpp"
@@ -158,6 +161,30 @@ TEST_P(NativeLocal, BothSidesAtFullSpeed) {
     run(2, script);
     EXPECT_EQ(came, 2 * count);
     EXPECT_EQ(wrong, 0);
+}
+
+// AES-GCM ends at 64 GiB. The memory is only mapped, and never read.
+TEST(NativeLimitOfEncryption, IsToldToTheSenderOfALargerMessage) {
+    constexpr std::size_t bytes = std::size_t{1} << 36;
+    void* const mapped = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    ASSERT_NE(mapped, MAP_FAILED);
+    std::string failure;
+    Script script;
+    script.work = [&](Node& node, Context& worker) {
+        if (node.id != 0) return;
+        const auto body =
+            runtime::SentBody::lent({static_cast<const std::byte*>(mapped), bytes}, std::make_shared<char>());
+        failure = error_of([&] { worker.backend->send(worker, 1, pack(1), {body}); });
+    };
+    std::array<std::unique_ptr<ScriptedNode>, 2> programs;
+    conformance::run_native(2, 1,
+                            [&](NodeId node) -> runtime::NodeProgram& {
+                                programs[node] = std::make_unique<ScriptedNode>(node, 1, script);
+                                return *programs[node];
+                            },
+                            {.protection = Protection::encryption, .local = Local::tcp});
+    munmap(mapped, bytes);
+    EXPECT_THAT(failure, HasSubstr("larger than the 68719476704 that may travel at once"));
 }
 
 // --- how two processes agree

@@ -5,11 +5,17 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <fstream>
+#include <memory>
+#include <set>
 #include <thread>
 
+#include "base/recorder.hpp"
 #include "runtime/native/native_backend.hpp"
 #include "runtime/native/rendezvous.hpp"
+#include "tests/conformance.hpp"
 #include "tests/forwarding_testing.hpp"
 #include "tests/native_testing.hpp"
 #include "tests/networks_testing.hpp"
@@ -94,6 +100,54 @@ const std::vector<std::uint64_t> fewer_sizes = {0, 1, 65'536, 65'537, 3'000'000,
 
 class NativeNetworks : public testing::TestWithParam<bool> {};
 
+/// Notes how many bytes each message has, at its two ends. One thread at a time sends, and one delivers.
+class SizeNotes final : public Recorder {
+public:
+    void begin(NodeId, CoreId, std::function<Time()>) override {}
+    void entered(WorkerId, Activity, Time) override {}
+    void sending(const MessageNote& message, Time, Time) override { sent.insert(message.bytes); }
+    void receiving(const MessageNote&, Time) override {}
+    void delivered(const MessageNote& message, Time) override { came.insert(message.bytes); }
+    void finish(Time) override {}
+
+    std::multiset<std::uint64_t> sent, came;
+};
+
+constexpr std::size_t wide_bytes = 32U << 20;  ///< more than a socket takes at once
+constexpr NodeId wide_from = 1, wide_to = 0;
+
+/// Node 1 sends a large body over one network, and small messages over the other one. Node 0 has room for the
+/// body, and begins to read it when all small messages are under way.
+class WideAndNarrow final : public runtime::NodeProgram {
+public:
+    WideAndNarrow(NodeId node, SizeNotes& notes, std::atomic<bool>& all_sent)
+        : node_(node), room_(node == wide_to ? wide_bytes : 0), all_sent_(all_sent) {
+        for (runtime::Context& context : contexts_) context.recorder = &notes;
+    }
+    runtime::Context& context(CoreId core) override { return contexts_[core]; }
+    void work(CoreId) override {
+        if (node_ != wide_from) return;
+        runtime::Context& worker = contexts_[0];
+        const auto body = std::make_shared<runtime::Bytes>(wide_bytes);
+        worker.backend->send(worker, wide_to, runtime::Bytes(8), {body}, {0});
+        for (std::size_t bytes = 1; bytes <= 20; ++bytes)
+            worker.backend->send(worker, wide_to, runtime::Bytes(bytes), {}, {1});
+        all_sent_ = true;
+    }
+    Room room(NodeId, std::span<const std::byte>, std::uint64_t bytes) override {
+        EXPECT_EQ(bytes, wide_bytes);
+        EXPECT_TRUE(eventually([this] { return all_sent_.load(); }));
+        return {room_, {}};
+    }
+    void deliver(NodeId, std::span<const std::byte>, runtime::Body body) override { EXPECT_FALSE(body); }
+
+private:
+    NodeId node_;
+    std::array<runtime::Context, 2> contexts_;
+    runtime::Bytes room_;
+    std::atomic<bool>& all_sent_;
+};
+
 }  // namespace
 
 INSTANTIATE_TEST_SUITE_P(Modules, NativeNetworks, testing::Values(false, true), [](const auto& single) {
@@ -141,6 +195,23 @@ TEST_P(NativeNetworks, TwoNetworksAtOnceCarryTheFragmentsOfOneMessage) {
 
 // A process says in its hello at which address others find it: all that an address says of the machine has to
 // fit.
+TEST_P(NativeNetworks, TheBytesOfABodyAreNotedWithItsMessageAndNoOther) {
+    SizeNotes notes;
+    std::atomic<bool> all_sent{false};
+    const auto routes = std::make_shared<NetworkRoutes>(
+        2, std::vector<JoinedNodes>{{"wide", {0, 1}}, {"narrow", {0, 1}}}, NetworkRoutes::Settings{});
+    std::array<std::unique_ptr<WideAndNarrow>, 2> nodes;
+    conformance::run_native(
+        2, 1,
+        [&](NodeId node) -> runtime::NodeProgram& {
+            nodes[node] = std::make_unique<WideAndNarrow>(node, notes, all_sent);
+            return *nodes[node];
+        },
+        {.routes = routes, .networks = {by_tcp(0), by_tcp(1)}, .single_module = GetParam()});
+    EXPECT_EQ(notes.sent.size(), 21U);
+    EXPECT_EQ(notes.came, notes.sent);
+}
+
 TEST_P(NativeNetworks, ANetworkInTheMachineIsEnough) {
     for (const Local local : {Local::shared_memory, Local::unix_socket}) {
         const auto routes = std::make_shared<NetworkRoutes>(

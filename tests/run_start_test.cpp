@@ -20,11 +20,13 @@ std::span<const std::byte> bytes_of(const std::string& text) {
 struct Log {
     std::string text;
     RunStart* start = nullptr;
-    void add(NodeId from, std::span<const std::byte> message, const runtime::Body& body) {
+    void add(NodeId from, std::span<const std::byte> message, const runtime::Body& body,
+             std::uint64_t in_room) {
         EXPECT_TRUE(!start || start->now() > Time::zero());
         text += std::to_string(from) + ":" +
                 std::string(reinterpret_cast<const char*>(message.data()), message.size());
         if (body) text += "+" + std::to_string(body->size());
+        if (in_room > 0) text += "@" + std::to_string(in_room);
         text += " ";
     }
 };
@@ -34,17 +36,16 @@ TEST(RunStart, EarlyMessagesWaitForTheBeginningInTheirOrder) {
     Log log{{}, &start};
     runtime::Body none;
     runtime::Body body = std::make_shared<runtime::Bytes>(3);
-    EXPECT_TRUE(start.holds(2, bytes_of("a"), none));
-    EXPECT_TRUE(start.holds(1, bytes_of("b"), body));
+    EXPECT_TRUE(start.holds(2, bytes_of("a"), none, 5));
+    EXPECT_TRUE(start.holds(1, bytes_of("b"), body, 0));
     EXPECT_FALSE(body) << "the message keeps it";
-    EXPECT_TRUE(start.holds(2, bytes_of("c"), none));
+    EXPECT_TRUE(start.holds(2, bytes_of("c"), none, 0));
     EXPECT_EQ(start.now(), Time::zero());
     start.begin(Clock::now() - std::chrono::milliseconds(1),
-                [&](NodeId from, std::span<const std::byte> message, const runtime::Body& with) {
-                    log.add(from, message, with);
-                });
-    EXPECT_EQ(log.text, "2:a 1:b+3 2:c ");
-    EXPECT_FALSE(start.holds(2, bytes_of("d"), none)) << "the run has begun";
+                [&](NodeId from, std::span<const std::byte> message, const runtime::Body& with,
+                    std::uint64_t in_room) { log.add(from, message, with, in_room); });
+    EXPECT_EQ(log.text, "2:a@5 1:b+3 2:c ");
+    EXPECT_FALSE(start.holds(2, bytes_of("d"), none, 0)) << "the run has begun";
 }
 
 TEST(RunStart, NodesBeginAsTheNewsComesNotWhenTheirThreadWakes) {

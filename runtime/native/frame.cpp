@@ -59,6 +59,10 @@ bool covers(Protection protection, FrameKind kind) {
 
 }  // namespace
 
+std::uint64_t largest_payload(Protection protection, std::uint64_t allowed) {
+    return protection == Protection::encryption ? std::min(allowed, encrypted_bytes_max) : allowed;
+}
+
 Sealer::Sealer(const DirectionKey& key, Protection protection)
     : key_(header_key(key)), protection_(protection), cipher_(make_cipher(protection, key)) {}
 
@@ -74,7 +78,7 @@ Opener::Opener(const DirectionKey& key, Protection protection, std::uint64_t len
     : key_(header_key(key)),
       protection_(protection),
       cipher_(make_cipher(protection, key)),
-      length_max_(cipher_->encrypts() ? std::min(length_max, encrypted_bytes_max) : length_max) {}
+      length_max_(largest_payload(protection, length_max)) {}
 
 std::string Opener::begin(const FrameHeader& header) {
     const std::uint64_t tag = tag_of(key_, protection_, header);

@@ -57,6 +57,9 @@ struct FrameHeader {
     std::uint64_t tag;  ///< over all above
 };
 
+/// The most bytes of a frame's payload, of the `allowed` ones: with encryption 64 GiB, where AES-GCM ends.
+std::uint64_t largest_payload(Protection protection, std::uint64_t allowed);
+
 /// A key of one direction, for headers only.
 using HeaderKey = std::array<unsigned char, 16>;
 
@@ -90,8 +93,7 @@ private:
 /// Checks the frames of one direction, which come in order.
 class Opener {
 public:
-    /// No payload may have more than `length_max` bytes. With encryption the limit is 64 GiB at most, because
-    /// AES-GCM ends there.
+    /// No payload may have more than `length_max` bytes, nor more than `largest_payload` says.
     Opener(const DirectionKey& key, Protection protection, std::uint64_t length_max);
 
     /// Returns an empty string, or what is wrong. After an error the connection is of no use.

@@ -427,7 +427,9 @@ std::string Link::take(const FrameHeader& header, std::span<const std::byte> pay
     }
     if (header.kind == FrameKind::body) {
         has_enclosing_ = false;
+        in_room_ = body_ ? 0 : header.length;
         handle(FrameKind::message, enclosing_, std::exchange(body_, nullptr));
+        in_room_ = 0;
         room_keeper_.reset();
         return {};
     }

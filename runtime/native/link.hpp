@@ -69,6 +69,9 @@ public:
     /// the node is lost.
     std::string receive(const Handler& handle, const RoomFor& room_for = {});
 
+    /// While a message is handed over: how many of its body's bytes are in its room. The body is none then.
+    std::uint64_t in_room() const { return in_room_; }
+
     /// Bytes that have been read.
     std::uint64_t received() const { return received_; }
 
@@ -144,6 +147,7 @@ private:
     runtime::Body body_;
     std::shared_ptr<const void> room_keeper_;
     std::span<std::byte> large_room_;  ///< of the one that is being collected
+    std::uint64_t in_room_ = 0;        ///< see there
     std::size_t large_filled_ = 0;
     std::size_t large_opened_ = 0;  ///< of that
     bool have_header_ = false;

@@ -343,12 +343,12 @@ void MpiMesh::State::take(NodeId from, FrameKind kind, Bytes bytes) {
                 std::memcpy(&length, rest.data(), sizeof length);
                 rest = rest.subspan(sizeof length);
                 HEDDLE_ASSERT(rest.size() >= length);
-                events.deliver(from, rest.first(length), {});
+                events.deliver(from, rest.first(length), {}, 0);
                 rest = rest.subspan(length);
             }
             break;
         case FrameKind::message:
-            events.deliver(from, bytes, std::exchange(sources[from].body, nullptr));
+            events.deliver(from, bytes, std::exchange(sources[from].body, nullptr), 0);
             break;
         case FrameKind::body:
             sources[from].body = std::make_shared<Bytes>(std::move(bytes));

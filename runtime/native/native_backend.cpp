@@ -46,6 +46,7 @@ NativeBackend::NativeBackend(NativeOptions options) : state_(std::make_unique<St
     host::keep_freed_memory();
     state.options = std::move(options);
     const NativeOptions& given = state.options;
+    state.options.frame_bytes_max = largest_payload(given.protection, given.frame_bytes_max);
     if (given.cores == 0) throw Error("a node needs at least one worker", "set platform.cores to 1 or more");
     const Membership membership = given.membership.value_or(Membership{});
     if (given.single_module && given.mpi)
@@ -156,19 +157,21 @@ void NativeBackend::State::end_transport() {
 
 Coordination::Started NativeBackend::State::start_transport() {
     const std::vector<NodeId> connected = transport->connected();
-    transport->start({[this](NodeId from, std::span<const std::byte> message, runtime::Body body) {
-                          if (!run_start.holds(from, message, body)) deliver(from, message, std::move(body));
-                      },
-                      [this](NodeId from, FrameKind kind, auto payload) {
-                          relay->take(from, kind, payload, [this](NodeId of, FrameKind what, auto content) {
-                              coordination->handle(of, what, content);
-                          });
-                      },
-                      [this](NodeId node, const std::string& reason) { lose(node, reason); },
-                      [this](NodeId node) { coordination->gone(node); },
-                      [this](NodeId from, std::span<const std::byte> message, std::uint64_t bytes) {
-                          return room(from, message, bytes);
-                      }});
+    transport->start(
+        {[this](NodeId from, std::span<const std::byte> message, runtime::Body body, std::uint64_t in_room) {
+             if (!run_start.holds(from, message, body, in_room))
+                 deliver(from, message, std::move(body), in_room);
+         },
+         [this](NodeId from, FrameKind kind, auto payload) {
+             relay->take(from, kind, payload, [this](NodeId of, FrameKind what, auto content) {
+                 coordination->handle(of, what, content);
+             });
+         },
+         [this](NodeId node, const std::string& reason) { lose(node, reason); },
+         [this](NodeId node) { coordination->gone(node); },
+         [this](NodeId from, std::span<const std::byte> message, std::uint64_t bytes) {
+             return room(from, message, bytes);
+         }});
     const Coordination::Started started = coordination->start(connected);
     if (started == Coordination::Started::begun && options.at_start) begin_changes();
     return started;
@@ -266,14 +269,15 @@ void NativeBackend::State::meet() {
 
 void NativeBackend::State::begin(Clock::time_point zero) {
     if (transport && options.at_start && rank >= *options.at_start) transport->begin();
-    run_start.begin(zero, [this](NodeId from, std::span<const std::byte> message, runtime::Body body) {
-        deliver(from, message, std::move(body));
-    });
+    run_start.begin(zero,
+                    [this](NodeId from, std::span<const std::byte> message, runtime::Body body,
+                           std::uint64_t in_room) { deliver(from, message, std::move(body), in_room); });
 }
 
-void NativeBackend::State::deliver(NodeId from, std::span<const std::byte> message, runtime::Body body) {
+void NativeBackend::State::deliver(NodeId from, std::span<const std::byte> message, runtime::Body body,
+                                   std::uint64_t in_room) {
     if (Recorder* const recorder = program->context(topology.cores).recorder) [[unlikely]] {
-        const std::uint64_t bytes = message.size() + (body ? body->size() : std::exchange(in_place[from], 0));
+        const std::uint64_t bytes = message.size() + (body ? body->size() : in_room);
         const MessageNote note{from, rank, bytes, bytes};
         const Time time = run_start.now();
         recorder->receiving(note, time);
@@ -291,10 +295,7 @@ void NativeBackend::State::deliver(NodeId from, std::span<const std::byte> messa
 runtime::NodeProgram::Room NativeBackend::State::room(NodeId from, std::span<const std::byte> message,
                                                       std::uint64_t bytes) {
     try {
-        runtime::NodeProgram::Room room = program->room(from, message, bytes);
-        if (program->context(topology.cores).recorder && !room.bytes.empty()) [[unlikely]]
-            in_place[from] = bytes;
-        return room;
+        return program->room(from, message, bytes);
     } catch (const std::exception& error) {
         end_process(exit_code_failed,
                     fmt::format("node {}, a message from node {}: {}", rank, from, error.what()));

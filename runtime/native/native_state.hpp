@@ -7,7 +7,6 @@
 #include <atomic>
 #include <condition_variable>
 #include <exception>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -60,8 +59,6 @@ struct NativeBackend::State {
     std::optional<IoThreads> io;
     std::atomic<std::uint32_t> resting{0};  ///< workers that park
     std::atomic<std::uint64_t> delivered{0};
-    /// With a recorder: bytes that the next message of a node has in place, by node. The receiving thread's.
-    std::map<NodeId, std::uint64_t> in_place;
 
     RunStart run_start;
     Time clock_error{};  ///< Coordination::clock_error
@@ -96,7 +93,7 @@ struct NativeBackend::State {
     void work(CoreId core);
     /// The worker of this node that the calling thread is; null if it is none.
     runtime::Context* running() const;
-    void deliver(NodeId from, std::span<const std::byte> message, runtime::Body body);
+    void deliver(NodeId from, std::span<const std::byte> message, runtime::Body body, std::uint64_t in_room);
     runtime::NodeProgram::Room room(NodeId from, std::span<const std::byte> message, std::uint64_t bytes);
     void lose(NodeId node, const std::string& reason);
     void begin_changes();

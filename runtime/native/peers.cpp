@@ -169,7 +169,7 @@ void Peers::take(Link& link, FrameKind kind, std::span<const std::byte> payload,
     if (options.at_start) see(link, kind);
     switch (kind) {
         case FrameKind::message:
-            events.deliver(link.peer(), payload, std::move(body));
+            events.deliver(link.peer(), payload, std::move(body), link.in_room());
             break;
         case FrameKind::padding:
             break;

@@ -281,9 +281,10 @@ PolledMesh::~PolledMesh() = default;
 void PolledMesh::start(Events events) {
     state_->events = std::move(events);
     state_->events.deliver = [state = state_.get(), deliver = std::move(state_->events.deliver)](
-                                 NodeId from, std::span<const std::byte> message, runtime::Body body) {
+                                 NodeId from, std::span<const std::byte> message, runtime::Body body,
+                                 std::uint64_t in_room) {
         ++state->delivered;
-        deliver(from, message, std::move(body));
+        deliver(from, message, std::move(body), in_room);
     };
     state_->begin_admitting();
 }

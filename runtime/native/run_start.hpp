@@ -21,12 +21,14 @@ namespace heddle::native {
 /// that starts the run calls `begin` before it tells another node to start, so no message can come before.
 class RunStart {
 public:
-    using Deliver = std::function<void(NodeId from, std::span<const std::byte> message, runtime::Body body)>;
+    /// As Transport::Events::deliver.
+    using Deliver = std::function<void(NodeId from, std::span<const std::byte> message, runtime::Body body,
+                                       std::uint64_t in_room)>;
 
     /// True: the run has not begun here, and `begin` will deliver this message.
-    bool holds(NodeId from, std::span<const std::byte> message, runtime::Body& body) {
+    bool holds(NodeId from, std::span<const std::byte> message, runtime::Body& body, std::uint64_t in_room) {
         if (zero_.load(std::memory_order_acquire) != unset) return false;
-        early_.push_back({from, runtime::Bytes(message.begin(), message.end()), std::move(body)});
+        early_.push_back({from, runtime::Bytes(message.begin(), message.end()), std::move(body), in_room});
         return true;
     }
 
@@ -34,7 +36,7 @@ public:
     void begin(Clock::time_point zero, const Deliver& deliver) {
         zero_.store(zero.time_since_epoch().count(), std::memory_order_release);
         for (Early& early : std::exchange(early_, {}))
-            deliver(early.from, early.message, std::move(early.body));
+            deliver(early.from, early.message, std::move(early.body), early.in_room);
     }
 
     /// After `begin`.
@@ -72,6 +74,7 @@ private:
         NodeId from;
         runtime::Bytes message;
         runtime::Body body;
+        std::uint64_t in_room;
     };
 
     static constexpr Clock::rep unset = std::numeric_limits<Clock::rep>::min();

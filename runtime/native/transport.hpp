@@ -20,7 +20,10 @@ class Transport {
 public:
     /// All called one at a time, on a thread of the transport's or a worker that waits.
     struct Events {
-        std::function<void(NodeId from, std::span<const std::byte> message, runtime::Body body)> deliver;
+        /// `in_room`: how many bytes that the message encloses went to its room. The body is none then.
+        std::function<void(NodeId from, std::span<const std::byte> message, runtime::Body body,
+                           std::uint64_t in_room)>
+            deliver;
         std::function<void(NodeId from, FrameKind kind, std::span<const std::byte> payload)> control;
         std::function<void(NodeId node, const std::string& reason)> lost;  ///< once
         /// Where nodes may join and leave: a node has left, or never became a member.
