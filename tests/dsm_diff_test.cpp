@@ -82,13 +82,45 @@ TEST(Diff, OfAWordIsSeenWholeByAReader) {
     EXPECT_EQ(torn, 0U) << std::hex << torn;
 }
 
+// Jacobi's method, for example, changes the lower bytes of each number.
+TEST(Diff, OfTheLowerBytesOfEachNumberIsNoLongerThanThePage) {
+    Random random(2);
+    TestPage before;
+    for (std::byte& byte : before.bytes) byte = std::byte(random());
+    TestPage after = before;
+    for (std::size_t at = 0; at < after.bytes.size(); ++at)
+        if (at % 8 < 6) after.bytes[at] ^= std::byte(1 + random.below(255));
+    const runtime::Bytes diff = diff_of(before, after);
+    EXPECT_LE(diff.size(), 1.1 * static_cast<double>(after.bytes.size()));
+    EXPECT_EQ(put_in_place(diff, before), 6 * after.bytes.size() / 8);
+    EXPECT_EQ(before.bytes, after.bytes);
+}
+
+TEST(Diff, NumbersOfAnySizeComeBack) {
+    for (const std::uint32_t number : {0U, 1U, 127U, 128U, 16383U, 16384U, 1U << 24, 1U << 28, ~0U}) {
+        runtime::Bytes bytes;
+        append_number(bytes, number);
+        runtime::Reader reader(bytes);
+        EXPECT_EQ(get_number(reader), number);
+        EXPECT_TRUE(reader.done());
+    }
+    // 2^32, and a sixth byte.
+    for (const std::vector<std::uint8_t>& wrong : {std::vector<std::uint8_t>{128, 128, 128, 128, 16},
+                                                   std::vector<std::uint8_t>{129, 128, 128, 128, 128, 0}}) {
+        runtime::Reader reader(std::as_bytes(std::span(wrong)));
+        EXPECT_THROW(get_number(reader), runtime::MalformedMessage);
+    }
+}
+
 TEST(Diff, WhichLeavesThePageIsRefused) {
     TestPage page;
-    for (const auto& [at, count] :
-         std::vector<std::pair<std::uint32_t, std::uint32_t>>{{512, 1}, {505, 8}, {~0U, 2}}) {
-        runtime::Writer diff;
-        diff.put(at).put(count).put_bytes(std::vector<std::byte>(64));
-        runtime::Reader reader(diff.bytes());
+    for (const auto& [equal, count] :
+         std::vector<std::pair<std::uint32_t, std::uint32_t>>{{512, 1}, {505, 8}, {~0U, 2}, {2, ~0U}}) {
+        runtime::Bytes diff;
+        append_number(diff, equal);
+        append_number(diff, count);
+        diff.resize(diff.size() + 64, std::byte{1});
+        runtime::Reader reader(diff);
         EXPECT_THROW(apply_diff(reader, page.bytes), runtime::MalformedMessage);
     }
     EXPECT_EQ(page.bytes, TestPage{}.bytes);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -128,6 +129,16 @@ TEST(DsmMessages, MalformedOnesAreRefusedWithTheHandlerAndTheNode) {
 
 enum Kind : std::uint8_t { diffs, notices, applied, noticed };
 
+/// What a diff says ahead of bytes that differ, in as many bytes as the largest numbers take.
+std::array<std::uint8_t, 10> run_of(std::uint32_t equal, std::uint32_t count) {
+    std::array<std::uint8_t, 10> bytes{};
+    for (std::size_t i = 0; i < 10; ++i) {
+        const std::uint32_t number = i < 5 ? equal : count;
+        bytes[i] = static_cast<std::uint8_t>((number >> 7 * (i % 5) & 0x7f) | (i % 5 < 4 ? 0x80 : 0));
+    }
+    return bytes;
+}
+
 TEST(DsmMessages, NoticesOfLazyReleaseThatAreMalformedAreRefused) {
     const std::uint64_t page = 0;
     const Malformed all[] = {
@@ -137,10 +148,13 @@ TEST(DsmMessages, NoticesOfLazyReleaseThatAreMalformedAreRefused) {
         {"dsm.notice", bytes_with(diffs, 0U, 'x'), "it is too short"},
         {"dsm.notice", bytes_with(diffs, 0U, std::uint64_t{1}), "whose home is another node"},
         {"dsm.notice", bytes_with(diffs, 0U, std::uint64_t{99}), "whose home is another node"},
-        {"dsm.notice", bytes_with(diffs, 0U, page, 0U), "it is too short"},
-        {"dsm.notice", bytes_with(diffs, 0U, page, 4095U, 2U, 'x', 'y'), "it changes bytes beyond a page"},
-        {"dsm.notice", bytes_with(diffs, 0U, page, ~0U, 1U, 'x'), "it changes bytes beyond a page"},
-        {"dsm.notice", bytes_with(diffs, 0U, page, 0U, 9U, 'x'), "it is too short"},
+        {"dsm.notice", bytes_with(diffs, 0U, page, '\0'), "it is too short"},
+        {"dsm.notice", bytes_with(diffs, 0U, page, '\xff'), "it is too short"},
+        {"dsm.notice", bytes_with(diffs, 0U, page, run_of(4095, 2), 'x', 'y'),
+         "it changes bytes beyond a page"},
+        {"dsm.notice", bytes_with(diffs, 0U, page, run_of(~0U, 1), 'x'), "it changes bytes beyond a page"},
+        {"dsm.notice", bytes_with(diffs, 0U, page, ~0ULL), "it has a number that is too large"},
+        {"dsm.notice", bytes_with(diffs, 0U, page, run_of(0, 9), 'x'), "it is too short"},
         {"dsm.notice", bytes_with(notices), "it is too short"},
         {"dsm.notice", bytes_with(notices, NodeId{3}), "it names a node that is none"},
         {"dsm.notice", bytes_with(notices, NodeId{1}, std::uint64_t{4}), "it names a page that is none"},

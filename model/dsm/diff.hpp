@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <span>
 
 #include "model/dsm/arrays.hpp"
@@ -16,21 +17,41 @@
 
 namespace heddle::dsm {
 
-/// Appends the page's number, and runs of what differs: where, how many bytes, and these. A run of no bytes
-/// ends it.
+/// Seven bits a byte, the lowest first. All but the last byte have their highest bit set.
+inline void append_number(runtime::Bytes& out, std::uint32_t number) {
+    for (; number >= 0x80; number >>= 7) out.push_back(std::byte(number | 0x80));
+    out.push_back(std::byte(number));
+}
+
+/// Throws MalformedMessage.
+inline std::uint32_t get_number(runtime::Reader& reader) {
+    std::uint64_t number = 0;
+    for (int shift = 0; shift < 35; shift += 7) {
+        const auto byte = reader.get<std::uint8_t>();
+        number |= std::uint64_t{byte & 0x7fU} << shift;
+        if (byte < 0x80 && number <= std::numeric_limits<std::uint32_t>::max())
+            return static_cast<std::uint32_t>(number);
+    }
+    throw runtime::MalformedMessage("it has a number that is too large");
+}
+
+/// Appends the page's number, and runs of what differs: how many bytes are equal before it, how many differ,
+/// and these. A run of no bytes ends it. Runs are often short: of a double, each step of an iteration changes
+/// the lower bytes only.
 inline void append_diff(runtime::Bytes& out, PageId id, std::span<const std::byte> before,
                         std::span<const std::byte> after) {
     const auto append = [&](std::span<const std::byte> bytes) {
         out.insert(out.end(), bytes.begin(), bytes.end());
     };
-    const auto append_run = [&](std::uint32_t at, std::uint32_t count) {
-        append(runtime::bytes_of(at));
-        append(runtime::bytes_of(count));
-        append(after.subspan(at, count));
+    const auto append_run = [&](std::size_t equal, std::span<const std::byte> bytes) {
+        append_number(out, static_cast<std::uint32_t>(equal));
+        append_number(out, static_cast<std::uint32_t>(bytes.size()));
+        append(bytes);
     };
     constexpr std::size_t block = 64;
     append(runtime::bytes_of(id));
     std::size_t at = 0;
+    std::size_t last = 0;  // the end of the last run
     while (at < after.size()) {
         if (at % block == 0 && std::memcmp(&before[at], &after[at], block) == 0) {
             at += block;
@@ -42,10 +63,10 @@ inline void append_diff(runtime::Bytes& out, PageId id, std::span<const std::byt
         }
         std::size_t end = at + 1;
         while (end < after.size() && before[end] != after[end]) ++end;
-        append_run(static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(end - at));
-        at = end;
+        append_run(at - last, after.subspan(at, end - at));
+        at = last = end;
     }
-    append_run(0, 0);
+    append_run(0, {});
 }
 
 /// Puts bytes into a page that workers of this node read and write meanwhile. What goes into one aligned word
@@ -96,17 +117,20 @@ private:
 /// MalformedMessage.
 inline std::size_t apply_diff(runtime::Reader& reader, std::span<std::byte> contents) {
     std::size_t sum = 0;
+    std::size_t at = 0;
     WordWriter writer(contents);
     for (;;) {
-        const auto at = reader.get<std::uint32_t>();
-        const auto count = reader.get<std::uint32_t>();
+        const std::uint32_t equal = get_number(reader);
+        const std::uint32_t count = get_number(reader);
         reader.check();
         if (count == 0) break;
-        if (at > contents.size() || count > contents.size() - at)
+        const std::size_t left = contents.size() - at;
+        if (equal > left || count > left - equal)
             throw runtime::MalformedMessage("it changes bytes beyond a page");
         const auto bytes = reader.get_bytes(count);
         reader.check();
-        writer.put(at, bytes);
+        writer.put(at + equal, bytes);
+        at += std::size_t{equal} + count;
         sum += count;
     }
     writer.flush();
