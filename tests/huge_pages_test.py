@@ -1,5 +1,5 @@
-"""Tests that a run's process, and those that a launcher starts, have asked the C library for huge pages, except where
-the user has set otherwise.
+"""Tests that a run's process, also one that a launcher starts, has asked the C library for huge pages, except where the
+user has set otherwise. Other programs that a launcher starts have not.
 """
 
 import json
@@ -53,7 +53,12 @@ def main():
         tunables([heddle, "run", path], {}, lambda one: True, asks)
         tunables([heddle, "run", path], {"GLIBC_TUNABLES": asks.decode()[:-1] + "0"}, lambda one: True, asks[:-1] + b"0")
         tunables([heddle, "launch", "-n", "1", "--", heddle, "run", path], {}, lambda one: b"HEDDLE_RANK" in one, asks)
-    print("processes ask for huge pages, except where the user has set otherwise")
+        # Other programs are left alone.
+        launched = [heddle, "launch", "-n", "1", "--", "sleep", "100"]
+        tunables(launched, {}, lambda one: b"HEDDLE_RANK" in one, None)
+        other = "glibc.malloc.perturb=0"
+        tunables(launched, {"GLIBC_TUNABLES": other}, lambda one: b"HEDDLE_RANK" in one, other.encode())
+    print("runs ask for huge pages, except where the user has set otherwise")
 
 
 if __name__ == "__main__":
