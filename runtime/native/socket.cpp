@@ -16,6 +16,8 @@
 #include <memory>
 #include <system_error>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 
@@ -131,38 +133,60 @@ Descriptor listen_on(const std::string& host, const PortRange& ports) {
     throw Error(fmt::format("cannot listen on {}: {}", host, error_text(error)));
 }
 
+namespace {
+
+/// Tries once. The result is a connection, or none and the error.
+std::pair<Descriptor, int> try_to_connect(const sockaddr_storage& address, const std::string& from,
+                                          Deadline deadline) {
+    Descriptor socket(::socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!socket) throw Error(fmt::format("cannot make a socket: {}", error_text(errno)));
+    if (!from.empty())
+        if (const int error = bind_to(socket.get(), from, address.ss_family)) return {Descriptor(), error};
+    if (connect(socket.get(), as_sockaddr(address), size_of(address)) && errno != EINPROGRESS)
+        return {Descriptor(), errno};
+    if (!wait_for(socket.get(), POLLOUT, deadline)) return {Descriptor(), ETIMEDOUT};
+    int error = 0;
+    socklen_t size = sizeof error;
+    if (getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &size)) error = errno;
+    // Towards a free port of the own machine, TCP may connect a socket to itself.
+    if (!error && local_address(socket.get()) == remote_address(socket.get())) error = ECONNREFUSED;
+    if (error) return {Descriptor(), error};
+    prepare(socket.get());
+    return {std::move(socket), 0};
+}
+
+}  // namespace
+
 Descriptor connect_to(const std::string& address, Deadline deadline, const std::string& from,
                       Refused refused) {
     const AddressList list = resolve(host_of(address), port_of(address), false);
+    std::vector<sockaddr_storage> addresses;
+    for (const addrinfo* entry = list.get(); entry; entry = entry->ai_next)
+        std::memcpy(&addresses.emplace_back(), entry->ai_addr, entry->ai_addrlen);
+    return connect_to_any(std::move(addresses), address, deadline, from, refused);
+}
+
+Descriptor connect_to_any(std::vector<sockaddr_storage> addresses, const std::string& name, Deadline deadline,
+                          const std::string& from, Refused refused) {
     for (;;) {
         int error = 0;
-        for (const addrinfo* entry = list.get(); entry; entry = entry->ai_next) {
-            Descriptor socket(::socket(entry->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-            if (!socket) throw Error(fmt::format("cannot make a socket: {}", error_text(errno)));
-            if (!from.empty()) {
-                error = bind_to(socket.get(), from, entry->ai_family);
-                if (error) continue;
+        for (std::size_t i = 0; i < addresses.size();) {
+            const auto left = deadline - Clock::now();
+            const auto parts = static_cast<Clock::rep>(addresses.size());
+            auto [socket, failure] = try_to_connect(addresses[i], from, Clock::now() + left / parts);
+            if (socket) return std::move(socket);
+            error = failure;
+            // It would take the time of the others, which may be refused now and listen soon.
+            if (failure == ETIMEDOUT && addresses.size() > 1) {
+                addresses.erase(addresses.begin() + static_cast<std::ptrdiff_t>(i));
+            } else {
+                ++i;
             }
-            if (connect(socket.get(), entry->ai_addr, entry->ai_addrlen) && errno != EINPROGRESS) {
-                error = errno;
-                continue;
-            }
-            if (!wait_for(socket.get(), POLLOUT, deadline)) {
-                error = ETIMEDOUT;
-                continue;
-            }
-            socklen_t size = sizeof error;
-            if (getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &size)) error = errno;
-            // Towards a free port of the own machine, TCP may connect a socket to itself.
-            if (!error && local_address(socket.get()) == remote_address(socket.get())) error = ECONNREFUSED;
-            if (error) continue;
-            prepare(socket.get());
-            return socket;
         }
         if (error == ECONNREFUSED && refused == Refused::none) return {};
         if (Clock::now() >= deadline)
-            throw Error(fmt::format("cannot connect to {}{}{}: {}", address, from.empty() ? "" : " from ",
-                                    from, error_text(error)),
+            throw Error(fmt::format("cannot connect to {}{}{}: {}", name, from.empty() ? "" : " from ", from,
+                                    error_text(error)),
                         error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH
                             ? "a firewall must let the hosts connect to each other at any port above 1023"
                             : "");

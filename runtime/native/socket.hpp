@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "host/descriptor.hpp"
 #include "runtime/native/ports.hpp"
@@ -38,6 +39,12 @@ enum class Refused : std::uint8_t {
 /// result is set up by `prepare`. Throws Error.
 Descriptor connect_to(const std::string& address, Deadline deadline, const std::string& from = {},
                       Refused refused = Refused::again);
+
+/// The same, to the first of a host's addresses that answers; `name` is for the message. Each attempt takes a
+/// part of the time that is left, and an address that does not answer is given up while there are others: a
+/// firewall may drop what goes to one of them.
+Descriptor connect_to_any(std::vector<sockaddr_storage> addresses, const std::string& name, Deadline deadline,
+                          const std::string& from = {}, Refused refused = Refused::again);
 
 /// The same address with another port.
 sockaddr_storage with_port(sockaddr_storage address, std::uint16_t port);
