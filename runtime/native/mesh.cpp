@@ -35,6 +35,9 @@ struct Mesh::State final : Peers {
     std::vector<Link*> ended;  ///< nothing more comes from there: to be closed when all has been written
     bool sender_sleeps = false;
     std::size_t blocked_links = 0;  ///< as the sender found them; more is to be written there
+    /// After the stop the sender gives up what is blocked: a node that leaves does not wait for a process
+    /// that is stopped. Written before the stop.
+    Deadline write_until = Deadline::max();
     Descriptor sender_wake = host::make_event();
     std::thread sender;
     std::thread receiver;
@@ -103,7 +106,7 @@ void Mesh::State::send_all() {
             blocked_links = blocked.size();
         }
         if (turn.empty()) {
-            if (last && (blocked.empty() || is_lost())) return;
+            if (last && (blocked.empty() || is_lost() || Clock::now() >= write_until)) return;
             sleep_until_work(blocked, streams && !last ? options.times.sender : look_period);
             streams = false;
             turn = blocked;
@@ -254,6 +257,7 @@ void Mesh::leave() {
     state_->end_admitting();
     state_->say_goodbye();
     const Deadline deadline = Clock::now() + Peers::goodbye_max;
+    state_->write_until = deadline;
     {
         std::unique_lock lock(state_->mutex);
         state_->changed.wait_until(lock, deadline, [this] { return !state_->any_member(); });
