@@ -64,6 +64,14 @@ void StartedProcesses::Stream::end_line() {
     line.clear();
 }
 
+StartedProcesses::StartedProcesses(Options options) : options_(options) {
+    if (!options_.adopts) return;
+    adopted_.emplace([this](pid_t id) {
+        return std::ranges::any_of(
+            processes_, [id](const Process& process) { return process.running && process.id == id; });
+    });
+}
+
 StartedProcesses::~StartedProcesses() {
     kill_all();
     for (Process& process : processes_)
@@ -133,7 +141,7 @@ void StartedProcesses::take_notes(Stream& stream) {
 int StartedProcesses::run(const std::function<bool(const End&)>& ended) {
     for (Process& process : processes_) await_sign(process);
     running_ = true;
-    while (running()) {
+    for (bool left = false; running() || left; left = leaves_any()) {
         wait_for_news(timeout());
         take_signals();
         reap(ended);
@@ -157,6 +165,14 @@ void StartedProcesses::await_sign(Process& process) const {
 
 bool StartedProcesses::running() const {
     return std::ranges::any_of(processes_, [](const Process& process) { return process.running; });
+}
+
+/// What was left behind since signals were passed on gets the last one, too.
+bool StartedProcesses::leaves_any() {
+    if (!adopted_) return false;
+    adopted_->reap();
+    if (step_ == Step::none) return false;
+    return asked_by_ == 0 ? adopted_->any() : adopted_->signal(asked_by_);
 }
 
 int StartedProcesses::timeout() const {
@@ -280,6 +296,7 @@ void StartedProcesses::escalate() {
 }
 
 void StartedProcesses::ask_to_end(int signal) {
+    asked_by_ = signal;
     for (Process& process : processes_) {
         process.left_to_tell.clear();
         if (process.has_life_line) {
@@ -291,6 +308,7 @@ void StartedProcesses::ask_to_end(int signal) {
 }
 
 void StartedProcesses::kill_all() {
+    asked_by_ = SIGKILL;
     for (const Process& process : processes_)
         if (process.running) kill(process.id, SIGKILL);
 }

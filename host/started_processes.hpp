@@ -8,11 +8,13 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/ids.hpp"
+#include "host/adopted_processes.hpp"
 #include "host/descriptor.hpp"
 #include "host/local_starter.hpp"
 #include "host/signal_watch.hpp"
@@ -26,6 +28,8 @@ public:
         std::chrono::milliseconds terminate{2000};  ///< between asking a process to end and SIGKILL
         int weak_code = 0;  ///< an exit code that follows from another process's end: any other replaces it
         std::chrono::milliseconds begin_max{10000};  ///< for a process to write its `sign`
+        /// What the processes leave behind ends as they do if one has failed or they are asked to end.
+        bool adopts = false;
     };
 
     /// One process to start.
@@ -53,7 +57,7 @@ public:
     };
 
     /// From here on, signals that would end this process are held back for `run`.
-    explicit StartedProcesses(Options options) : options_(options) {}
+    explicit StartedProcesses(Options options);
     /// Kills what still runs.
     ~StartedProcesses();
     StartedProcesses(const StartedProcesses&) = delete;
@@ -121,6 +125,7 @@ private:
 
     Descriptor open_stream(const Start& start);
     bool running() const;
+    bool leaves_any();
     int timeout() const;
     void note_late(const std::function<bool(const End&)>& ended);
     void await_sign(Process& process) const;
@@ -137,6 +142,7 @@ private:
     Options options_;
     SignalWatch signals_;
     LocalStarter starter_;
+    std::optional<AdoptedProcesses> adopted_;
     std::vector<Process> processes_;
     std::vector<Stream> streams_;
     int life_line_ = -1;
@@ -146,7 +152,8 @@ private:
     bool running_ = false;  ///< `run` is at work
     Step step_ = Step::none;
     Clock::time_point next_step_ = Clock::time_point::max();
-    int signal_ = 0;  ///< the first that came
+    int signal_ = 0;    ///< the first that came
+    int asked_by_ = 0;  ///< the last signal that was passed on
     int exit_code_ = 0;
     int spare_code_ = 0;  ///< of the first spare process that failed
 };

@@ -5,6 +5,7 @@ by srun are refused. Errors name the system limits that were reached.
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -206,12 +207,35 @@ def ignored_ends(heddle, directory):
     check(result.returncode == 0, f"launch with SIGCHLD ignored: {result}")
 
 
+def commands_with(word):
+    """Of processes but shells."""
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{process}/cmdline", "rb") as file:
+                command = file.read().decode(errors="replace")
+        except OSError:
+            continue
+        if command.startswith("sleep") and word in command:
+            yield int(process)
+
+
+def script(heddle, directory):
+    """What a script has started ends with it."""
+    word = f"{100000 + os.getpid()}.75"
+    result = run(heddle, "launch", "-n", "2", "--", "sh", "-c", f"[ $HEDDLE_RANK = 1 ] && {{ sleep 0.5; exit 3; }}; sleep {word}; true")
+    check(result.returncode == 3, f"a script that fails: {result}")
+    left = list(commands_with(word))
+    check(not left, f"left behind by a script: {left}")
+    for process in left:
+        os.kill(process, signal.SIGKILL)
+
+
 def main():
     arguments = script_arguments()
     heddle = os.path.abspath(arguments.heddle)
     for test in (different_experiments, copies, no_temporary_directory, launch_within_launch, failed_later_run,
                  mistake_of_one, short_meeting, limits, large_files, stated_platform,
-                 too_large, hung_up, ignored_ends):
+                 too_large, hung_up, ignored_ends, script):
         with tempfile.TemporaryDirectory() as directory:
             test(heddle, directory)
     for failure in failures:

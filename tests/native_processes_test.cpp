@@ -6,6 +6,10 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
 #include <vector>
 
 #include "host/process_pool.hpp"
@@ -91,6 +95,68 @@ TEST_F(NativeProcesses, ASpareOneThatIsLateIsReportedOnce) {
     ASSERT_EQ(ends.size(), 2u);
     EXPECT_TRUE(ends[0].late && !ends[0].asked);
     EXPECT_TRUE(!ends[1].late && ends[1].asked) << "its end is no failure of its own";
+}
+
+/// The processes that have this word in their command line, without shells.
+std::vector<pid_t> processes_with(const std::string& word) {
+    std::vector<pid_t> found;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+        std::ifstream file(entry.path() / "cmdline");
+        const std::string line((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+        if (line.starts_with("sleep") && line.find(word) != std::string::npos)
+            found.push_back(std::stoi(entry.path().filename().string()));
+    }
+    return found;
+}
+
+/// Starts a shell that waits for a program of its own, which sleeps for `word` seconds.
+void start_wrapper(StartedProcesses& processes, const std::string& word, const std::string& before = "") {
+    processes.start({.name = "wrapper",
+                     .line_prefix = "",
+                     .argv = {"sh", "-c", before + "sleep " + word + "; true"},
+                     .own_error = true});
+}
+
+bool ignore_end(const StartedProcesses::End&) {
+    return true;
+}
+
+// A script that starts a program leaves it behind when a signal ends the script alone.
+TEST_F(NativeProcesses, WhatAScriptLeavesBehindEndsWithTheOthers) {
+    const std::string word = std::to_string(100'000 + getpid()) + ".5";
+    StartedProcesses processes({.grace = 10ms, .adopts = true});
+    start_wrapper(processes, word);
+    start_wrapper(processes, word);
+    processes.start({.name = "failing", .line_prefix = "", .argv = {"sh", "-c", "sleep 0.3; exit 3"}});
+    EXPECT_EQ(processes.run(ignore_end), 3);
+    EXPECT_THAT(processes_with(word), testing::IsEmpty());
+}
+
+TEST_F(NativeProcesses, WhatIgnoresSigtermIsKilled) {
+    const std::string word = std::to_string(100'000 + getpid()) + ".25";
+    StartedProcesses processes({.grace = 10ms, .terminate = 50ms, .adopts = true});
+    // The inner shell ignores the signal, and so does what it starts.
+    processes.start({.name = "wrapper",
+                     .line_prefix = "",
+                     .argv = {"sh", "-c", "(trap '' TERM; sleep " + word + "; true); true"}});
+    processes.start({.name = "failing", .line_prefix = "", .argv = {"sh", "-c", "sleep 0.3; exit 3"}});
+    EXPECT_EQ(processes.run(ignore_end), 3);
+    EXPECT_THAT(processes_with(word), testing::IsEmpty());
+}
+
+TEST_F(NativeProcesses, WhatAScriptLeavesBehindGoesOnAfterAGoodEnd) {
+    const std::string word = std::to_string(100'000 + getpid()) + ".125";
+    {
+        StartedProcesses processes({.adopts = true});
+        processes.start({.name = "one", .line_prefix = "", .argv = {"sh", "-c", "sleep " + word + " &"}});
+        EXPECT_EQ(processes.run(ignore_end), 0);
+    }
+    const std::vector<pid_t> left = processes_with(word);
+    EXPECT_EQ(left.size(), 1U);
+    for (const pid_t id : left) {
+        kill(id, SIGKILL);
+        waitpid(id, nullptr, 0);
+    }
 }
 
 }  // namespace

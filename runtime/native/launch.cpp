@@ -32,7 +32,8 @@ namespace {
 using host::StartedProcesses;
 
 StartedProcesses::Options watching(const LaunchOptions& options) {
-    return {options.grace, options.terminate, exit_code_lost};
+    return {
+        .grace = options.grace, .terminate = options.terminate, .weak_code = exit_code_lost, .adopts = true};
 }
 
 /// Node 0's standard error: the caller's own, or a stream of which whole lines are passed on. Between whole
@@ -159,7 +160,9 @@ int launch_here(const LaunchOptions& options) {
 int launch_part(const std::string& build) {
     write_note(std::string(begin_note));
     const HostLaunchOptions defaults;
-    StartedProcesses processes({defaults.grace, defaults.terminate, exit_code_lost, defaults.begin_max});
+    StartedProcesses::Options options = watching(defaults);
+    options.begin_max = defaults.begin_max;
+    StartedProcesses processes(options);
     const LaunchPart part = read_launch_part(STDIN_FILENO);
     if (part.build != build) {
         throw Error(fmt::format("{} on {} is another build than the launcher's", host::own_program(),
