@@ -222,7 +222,7 @@ def commands_with(word):
 def script(heddle, directory):
     """What a script has started ends with it."""
     word = f"{100000 + os.getpid()}.75"
-    result = run(heddle, "launch", "-n", "2", "--", "sh", "-c", f"[ $HEDDLE_RANK = 1 ] && {{ sleep 0.5; exit 3; }}; sleep {word}; true")
+    result = run(heddle, "launch", "-n", "2", "--", "sh", "-c", f"[ $HEDDLE_RANK = 1 ] && {{ sleep 0.5; exit 3; }}; sleep {word} > /dev/null 2>&1; true")
     check(result.returncode == 3, f"a script that fails: {result}")
     left = list(commands_with(word))
     check(not left, f"left behind by a script: {left}")
