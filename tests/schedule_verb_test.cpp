@@ -212,7 +212,7 @@ TEST_F(ScheduleVerb, AScheduleOfAMillionProcessorsAndMoreIsRead) {
 TEST_F(ScheduleVerb, ABudgetOfNothingStopsThePortfolioAtOnce) {
     // 300 tasks, 20 messages each: improving goes on for long unless it is stopped.
     const json object = parsed({"schedule", "layered:tasks=300,width=30,degree=20,spread=0.5", "--scheduler",
-                                "portfolio,serial", "--procs", "8", "--budget", "0", "--json"});
+                                "portfolio,heft", "--procs", "8", "--budget", "0", "--json"});
     EXPECT_EQ(object["schedules"][0]["makespan"], object["schedules"][1]["makespan"]);
     EXPECT_EQ(object["schedules"][0]["feasible"], true);
 }

@@ -117,11 +117,12 @@ def check_verdict(validations):
 def check_mistakes(validations):
     refused = validations.run("validate", validations.file("both.yaml", WRONG), "--out", validations.path("both"))
     assert refused.returncode == 2 and "leave `backend` out" in refused.stderr, refused
-    for key in ("repeat", "seed"):
-        for axis in (f"{key}: [1, 2]", f"variants: {{a: {{}}, b: {{{key}: 2}}}}"):
-            file = validations.file("axis.yaml", f"workload: {{name: fib, n: 5}}\nplatform: {{nodes: 1}}\ncompare:\n  {axis}\n")
-            refused = validations.run("validate", file, "--out", validations.path("axis"), "--runs", "3")
-            assert refused.returncode == 2 and "axis.yaml:4: validate r" in refused.stderr and f"leave `{key}` out" in refused.stderr, refused
+    for axis, said in (("repeat: [1, 2]", ("compare: repeat", "leave it out")), ("seed: [1, 2]", ("validate r", "leave `seed` out")),
+                       ("variants: {a: {}, b: {repeat: 2}}", ("validate r", "leave `repeat` out")),
+                       ("variants: {a: {}, b: {seed: 2}}", ("validate r", "leave `seed` out"))):
+        file = validations.file("axis.yaml", f"workload: {{name: fib, n: 5}}\nplatform: {{nodes: 1}}\ncompare:\n  {axis}\n")
+        refused = validations.run("validate", file, "--out", validations.path("axis"), "--runs", "3")
+        assert refused.returncode == 2 and f"axis.yaml:4: {said[0]}" in refused.stderr and said[1] in refused.stderr, refused
     assert not os.path.exists(validations.path("axis"))
     validations.file("four.yaml", "cores: 4\n")
     for variants in ("{given: {platform.from: four.yaml}, plain: {}}", "{plain: {}, given: {platform.from: four.yaml}}", "{one: {platform.cores: 1}, all: {}}"):
