@@ -10,6 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/comm/outbox.hpp"
+#include "runtime/core/node.hpp"
+#include "runtime/core/worker.hpp"
 #include "tests/sim_nodes.hpp"
 #include "tests/sim_workloads.hpp"
 
@@ -157,6 +160,62 @@ TEST(SimSequences, ABodyEndsASequence) {
     });
     EXPECT_EQ(sizes, (std::vector<std::size_t>{1, 30, 70}));
     EXPECT_EQ(bodies, (std::vector<std::size_t>{0, 500, 0}));
+}
+
+/// What messages of the two handlers below said: a size, and that of the body.
+struct SaidSizes final : runtime::State<runtime::Node> {
+    explicit SaidSizes(runtime::Node& /*node*/) {}
+    std::vector<std::pair<std::size_t, std::size_t>> all;
+};
+
+/// What it is sent may be in the message, or a body: as it is with a datum of a placed graph.
+const runtime::Handler said_handler("sim_sequences_test.said", runtime::Handler::Kind::work,
+                                    [](runtime::Node& node, NodeId /*from*/, auto message) {
+                                        const runtime::Body body = node.take_body();
+                                        node.state<SaidSizes>().all.emplace_back(message.size(),
+                                                                                 body ? body->size() : 0);
+                                    });
+
+/// Node 0 sends node 1 messages without a body and with one. `said`: what node 1 has received.
+class SaysSizes final : public runtime::Program {
+public:
+    explicit SaysSizes(std::vector<std::pair<std::size_t, std::size_t>>& said) : said_(said) {}
+    void set_up(runtime::Node& node) override { node_ = &node; }
+    void begin(runtime::Worker& worker) override {
+        if (worker.id.node != 0) return;
+        const auto post = [&](std::size_t bytes, std::size_t body) {
+            runtime::Enclosure enclosure;
+            if (body > 0) enclosure.body = std::make_shared<runtime::Bytes>(body);
+            worker.outbox().post(1, said_handler, runtime::Bytes(bytes), std::move(enclosure));
+        };
+        post(1, 0);
+        compute(worker, busy(ns(10)));
+        post(2, 0);
+        post(3, 0);
+        post(4, 10'000);
+        post(5, 0);
+    }
+    runtime::Answer answer() const override {
+        if (node_->id() == 1) said_ = node_->state<SaidSizes>().all;
+        return {};
+    }
+
+private:
+    runtime::Node* node_ = nullptr;
+    std::vector<std::pair<std::size_t, std::size_t>>& said_;
+};
+
+// Also in a sequence, where handlers of the messages before it may take bodies, too.
+TEST(SimSequences, ABodyComesWithTheMessageThatEnclosesIt) {
+    for (const bool sequences : {false, true}) {
+        SCOPED_TRACE(sequences);
+        SimBackend backend(costly(2), {.sends_sequences = sequences});
+        std::vector<std::pair<std::size_t, std::size_t>> said;
+        runtime::Execution(backend, {}, [&](NodeId) { return std::make_unique<SaysSizes>(said); }).run();
+        std::ranges::sort(said);
+        EXPECT_EQ(said, (std::vector<std::pair<std::size_t, std::size_t>>{
+                            {1, 0}, {2, 0}, {3, 0}, {4, 10'000}, {5, 0}}));
+    }
 }
 
 // The more a start-up costs, the more messages share one.

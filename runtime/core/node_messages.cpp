@@ -115,9 +115,9 @@ void Node::run_handler(const Handler& handler, NodeId from, std::span<const std:
     }
 }
 
-/// Called only by the context that has the turn.
+/// Called only by the context that has the turn. A body belongs to the last record: the handlers of those
+/// before it may take bodies, too.
 void Node::handle(NodeId from, std::span<const std::byte> message, Body body) {
-    body_ = std::move(body);
     // Count messages after their effects, and before a wave asks: a node that has counted a message as
     // received shows the work that it made.
     std::uint64_t received = 0;
@@ -126,6 +126,9 @@ void Node::handle(NodeId from, std::span<const std::byte> message, Body body) {
     while (!message.empty()) {
         RecordHeader header;
         std::memcpy(&header, message.data(), sizeof header);
+        const auto record = message.subspan(sizeof header, header.bytes());
+        message = message.subspan(sizeof header + header.bytes());
+        if (message.empty()) body_ = std::move(body);
         const Handler& handler = *handlers_[header.handler()];
         if (!handler.carries()) ++active;
         if (handler.makes_work()) {
@@ -134,9 +137,7 @@ void Node::handle(NodeId from, std::span<const std::byte> message, Body body) {
         } else if (received != 0) {
             termination_.received(std::exchange(received, 0));
         }
-        if (!handler.makes_work() || !ended_early())
-            run_handler(handler, from, message.subspan(sizeof header, header.bytes()));
-        message = message.subspan(sizeof header + header.bytes());
+        if (!handler.makes_work() || !ended_early()) run_handler(handler, from, record);
     }
     if (received != 0) termination_.received(received);
     body_.reset();
