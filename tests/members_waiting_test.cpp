@@ -33,7 +33,7 @@ runtime::RunResult run_on(inprocess::InprocessBackend& backend, const runtime::S
 }
 
 // Node 1 starts a microsecond before node 0 has nothing left, and its request to join comes too late.
-TEST(MembersWaiting, ATaskOfANodeThatIsTurnedAwayIsUnwound) {
+TEST(MembersWaiting, ANodeThatIsTurnedAwayBeginsNothing) {
     for (const CoreId cores : {1, 3}) {
         for (std::uint64_t seed = 1; seed <= 50; ++seed) {
             SCOPED_TRACE(seed);
@@ -46,7 +46,6 @@ TEST(MembersWaiting, ATaskOfANodeThatIsTurnedAwayIsUnwound) {
             options.faults.delay_max = 20'000;
             inprocess::InprocessBackend backend(options);
             NeverDone event;
-            std::atomic<int> alive{0};
             int begun = 0;
             ASSERT_NO_THROW(run_on(backend, {}, [&](Worker& worker) {
                 if (worker.id.node == 0) {
@@ -56,11 +55,9 @@ TEST(MembersWaiting, ATaskOfANodeThatIsTurnedAwayIsUnwound) {
                     return;
                 }
                 ++begun;
-                const testing_strands::Counted counted(alive);
                 worker.wait(worker.base(), event);
             }));
-            EXPECT_EQ(begun, 1);
-            EXPECT_EQ(alive, 0);
+            EXPECT_EQ(begun, 0);
         }
     }
 }

@@ -207,7 +207,7 @@ class Check:
         tasks = self.table(self.cell(name), "tasks.csv")
         tasks = [row for row in tasks if row["kernel"] != "earth.main"]  # what a run begins with, which is not counted
         self.expect(len(tasks) <= result["tasks"], f"tasks.csv has {len(tasks)} tasks of {result['tasks']}")
-        if self.is_counted() and result["workload"] != "bag":  # the first task of each worker is not recorded
+        if self.is_counted():
             self.expect(len(tasks) == result["tasks"], f"tasks.csv has {len(tasks)} tasks, not {result['tasks']}")
         for row in tasks:
             ready, start, end = (picoseconds(row[key] or 0) for key in ("ready_seconds", "start_seconds", "end_seconds"))
@@ -231,8 +231,6 @@ class Check:
             if name not in tables:
                 self.expect(name != "causes" or makespan == 0 or result["tasks"] == 0, "the report has no table of causes")
                 continue
-            if name != "causes" and ("members" in result or result["configuration"]["schedule"]["modules"] == "single"):
-                continue  # what a node does when it joins, and the look after the last task, count for the makespan and are no task
             causes = seconds_of(name)
             total = causes.pop("sum")
             self.expect(sum(causes.values()) == total == expected, f"{name}: {causes} add up to {sum(causes.values())} ps, said {total}, not {expected}")

@@ -2,6 +2,7 @@
 // the ideal one. The bytes are the same whatever order or number of threads simulates the machines.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -302,6 +303,38 @@ TEST(SimMembers, TheRunEndsWithItsLastTaskAlthoughWorkersBeginLater) {
     EXPECT_NE(result.members.at(1).began, never);
     EXPECT_EQ(result.total.times[Activity::working], us(100));
     EXPECT_EQ(result.total.times.sum(), TimeSum(us(400)));
+}
+
+/// Node 0 computes for 100 us. The others begin with a microsecond of work.
+class EachBeginsWork final : public runtime::Program {
+public:
+    void begin(runtime::Worker& worker) override {
+        worker.compute(busy(us(worker.id.node == 0 ? 100 : 1)), {});
+    }
+    runtime::Answer answer() const override { return {}; }
+};
+
+// Messages take so long that node 2, which joins early, still looks for work when node 1 starts. If that is
+// after the end of the run, or soon before it, node 1 is turned away.
+TEST(SimMembers, ANodeBeginsWhenItHasJoined) {
+    bool turned_away = false;
+    for (int starts = 60; starts < 400; starts += 3) {
+        SCOPED_TRACE(starts);
+        Platform platform = ideal(3, 1);
+        platform.network.latency = us(20);
+        platform.nodes_at_start = 1;
+        platform.events = {member(us(5), 2, true), member(us(starts), 1, true)};
+        SimBackend backend(platform, {});
+        const auto result = runtime::Execution(backend, schedule_of(1), [](NodeId) {
+                                return std::make_unique<EachBeginsWork>();
+                            }).run();
+        const Time began = result.members.at(1).began;
+        turned_away = turned_away || began == never;
+        EXPECT_EQ(result.makespan, began == never ? us(100) : std::max<Time>(us(100), began + us(1)));
+        EXPECT_EQ(result.total.times[Activity::working], us(began == never ? 101 : 102));
+        EXPECT_EQ(result.total.times.sum(), TimeSum(result.makespan) * 3);
+    }
+    EXPECT_TRUE(turned_away);
 }
 
 /// Runs Starter on the platform, where node 0 begins and two more start.

@@ -2,8 +2,13 @@
 // older runtime (Tremblay et al., section 5: RTS 1.2).
 #include <gtest/gtest.h>
 
+#include <numeric>
+#include <utility>
+#include <vector>
+
 #include "sim/sim_backend.hpp"
 #include "tests/earth_testing.hpp"
+#include "tests/placed_graph_testing.hpp"
 #include "tests/strand_testing.hpp"
 
 namespace heddle {
@@ -145,6 +150,49 @@ TEST(SimModules, EveryPolicyComesToItsEndTheSameEachTime) {
             }
             ASSERT_EQ(makespans[0], makespans[1]) << victim << ", seed " << seed;
         }
+    }
+}
+
+/// Runs a chain of tasks of a millisecond on one worker, and returns the end of the last of them, too.
+std::pair<runtime::RunResult, Time> run_chain(TaskIndex tasks, const Overheads& overheads) {
+    TaskGraphBuilder builder;
+    for (TaskIndex task = 0; task < tasks; ++task) builder.add_task(1e6);
+    for (TaskIndex task = 1; task < tasks; ++task) builder.add_edge(task - 1, task, 0);
+    const TaskGraph graph = builder.build();
+    const Placement placement({1, 1}, std::vector<WorkerId>(tasks));
+    std::vector<TaskIndex> sequence(tasks);
+    std::iota(sequence.begin(), sequence.end(), TaskIndex{0});
+    const model::PlacedGraph plan(graph, placement, sequence, model::PlacedGraph::Order::ready,
+                                  model::PlacedGraph::Data::declared);
+    Platform platform;
+    platform.nodes = 1;
+    platform.cores = 1;
+    platform.core_speed = 1e9;
+    platform.overheads = overheads;
+    sim::SimOptions options;
+    options.single_module = true;
+    sim::SimBackend backend(platform, options);
+    testing_placed::Diary diary(tasks);
+    runtime::Schedule schedule;
+    schedule.modules = runtime::Modules::single;
+    const auto result = runtime::Execution(backend, schedule, [&](NodeId node) {
+                            return std::make_unique<testing_placed::DiaryProgram>(plan, node, diary);
+                        }).run();
+    return {result, diary.back().end};
+}
+
+// A worker looks for messages after each task, and after the last one. That look is no part of the run.
+TEST(SimModules, ALookForMessagesAfterTheLastTaskIsNoPartOfTheRun) {
+    Overheads overheads{};
+    overheads.poll = std::chrono::milliseconds(10);
+    for (const TaskIndex tasks : {1U, 2U, 5U}) {
+        SCOPED_TRACE(tasks);
+        const auto [result, last_end] = run_chain(tasks, overheads);
+        EXPECT_EQ(result.makespan, last_end);
+        // There is a look between two tasks.
+        EXPECT_GE(result.makespan, std::chrono::milliseconds(tasks + (tasks - 1) * 10));
+        EXPECT_EQ(result.total.times[Activity::working], TimeSum(std::chrono::milliseconds(tasks)));
+        EXPECT_EQ(result.total.times.sum(), TimeSum(result.makespan));
     }
 }
 

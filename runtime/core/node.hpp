@@ -211,10 +211,8 @@ public:
     void settled();
     /// The calling worker begins nothing more.
     void count_ended(Worker& worker);
+    /// The program has ended the run: tasks that wait are unwound. At any other end of a node no task waits.
     bool ended_early() const { return ended_early_.load(std::memory_order_seq_cst); }
-    /// Tasks that wait are unwound: the program has ended the run, or it was over before this node could
-    /// join. At any other end of a node no task waits.
-    bool unwinds() const { return ended_early() || (members_ && members_->turned_away()); }
     /// Throws Error if something is left that should have run: an error of the scheduler's.
     void expect_nothing_left() const;
     void end(Outbox& outbox);

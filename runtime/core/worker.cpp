@@ -60,7 +60,7 @@ private:
     const Waitable& awaited_;
 };
 
-/// Unwinds a task that waits where the run has ended meanwhile (Node::unwinds).
+/// Unwinds a task that waits where the run has ended meanwhile (Node::ended_early).
 struct RunEnded {};
 
 ThiefView thief_view(const Node& node, CoreId core) {
@@ -376,7 +376,7 @@ bool Worker::wait_idly(Waitable& waitable) {
     while (!waiter.woken()) {
         poll();
         if (waiter.woken()) break;
-        comes = !(node_.unwinds() && waitable.withdraw(waiter));
+        comes = !(node_.ended_early() && waitable.withdraw(waiter));
         if (!comes) break;
         const Time begin = backend->now(*this);
         backend->park(*this, never);
@@ -387,8 +387,8 @@ bool Worker::wait_idly(Waitable& waitable) {
     return comes;
 }
 
-/// The run may have ended while tasks wait (Node::unwinds), or a task has failed and another has caught its
-/// error.
+/// The run may have ended while tasks wait (Node::ended_early), or a task has failed and another has caught
+/// its error.
 void Worker::expect_run_goes_on() {
     if (failure_) [[unlikely]]
         std::rethrow_exception(failure_);
@@ -431,18 +431,6 @@ void Worker::start_task(std::uint32_t reserved, Time now) {
     if (undeclared_ != times.current()) enter(undeclared_, now);
 }
 
-void Worker::end_task() {
-    last_task_end_ = backend->now(*this);
-    enter(Activity::overhead, last_task_end_);
-    if (--depth_ == 0) {
-        if (node_.has_strands()) strands_->publish(0);
-        times.end_task();
-        last_task_ = last_task_end_ - task_begin_;
-        ranked_.reserve(1, std::memory_order_relaxed);
-    }
-    reach_.note(last_task_end_);
-}
-
 // --- life
 // ------------------------------------------------------------------------------------------------------
 
@@ -456,20 +444,35 @@ void Worker::drop_first_task(const TimeSheet& before) {
     enter(Activity::overhead, wait_began_);
 }
 
+/// A node that begins later than the run asks to join, and does nothing until it is a member. False: the run
+/// was over.
+bool Worker::join_run() {
+    Members* const members = node_.members();
+    if (!members || members->takes_part()) return true;
+    if (id.core == 0) members->begin(outbox_);
+    outbox_.flush();
+    while (!members->takes_part()) {
+        if (node_.stopping()) return false;
+        poll();
+        if (!members->takes_part() && !node_.stopping()) backend->park(*this, never);
+    }
+    return true;
+}
+
 void Worker::run_to_end() {
     const TimeSheet before = times;
     begin_task(1);
-    if (node_.members() && id.core == 0) node_.members()->begin(outbox_);
     program_.begin(*this);
     expect_joined(0);
     begins_nothing_ ? drop_first_task(before) : end_task();
     node_.end_activity(*this);
     while (!node_.stopping() && !failure_) run_something(base(), nullptr);
-    if (node_.unwinds()) node_.count_ended(*this);
+    if (node_.ended_early()) node_.count_ended(*this);
 }
 
 void Worker::run() {
-    busy_ -= backend->now(*this);  // a node that joins begins later than the run
+    if (!join_run()) return;
+    busy_ -= backend->now(*this);
     try {
         run_to_end();
     } catch (const RunEnded&) {

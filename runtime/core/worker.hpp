@@ -253,7 +253,7 @@ public:
         if (!failure_) failure_ = failure;
     }
 
-    /// This worker begins nothing any more (Node::unwinds). True if it has said so before.
+    /// This worker begins nothing any more (Node::ended_early). True if it has said so before.
     bool note_end() { return std::exchange(ended_, true); }
 
     Deque& deque() { return deque_; }
@@ -334,6 +334,8 @@ private:
     [[gnu::cold]] void note_work(Work work);
 
     void drop_first_task(const TimeSheet& before);
+    void note_task_end();
+    void leave_task();
 
     void push_slow(Slot* head);
     // With rules only (worker_forks.cpp).
@@ -377,11 +379,14 @@ private:
     bool run_behind_strands(Slot* head, const Waitable* awaited);
     template <class Code>
     void run_above_waiting(const Code& code);
+    bool join_run();
     void run_to_end();
     void follow_members();
     void poll_now();
     void copy_slow(const Copy& what, void* to, const void* from);
     std::optional<RankedQueue::Taken> another_ranked();
+    std::optional<RankedQueue::Taken> next_ranked();
+    bool receives_after_each() const;
     void put_kept();
     bool steal_from(CoreId victim, Slot* head);
     bool ask_node(NodeId victim);

@@ -17,21 +17,41 @@ bool Worker::run_ranked(Slot* head) {
     if (found) {
         begin_task();
         keeps_ = depth_ == 1;
-        for (; task; task = another_ranked()) {
+        while (task) {
             charge(costs->token);
             run_taken(*task, head);
+            task = another_ranked();
         }
         keeps_ = false;
-        end_task();
+        receives_after_each() ? leave_task() : end_task();
     }
     show_passive();
     return found;
 }
 
+/// Whether it receives after each task, as long as that may take. The run ends with its last task.
+bool Worker::receives_after_each() const {
+    return polled_ && !pace_.polls();
+}
+
 /// The task to run right after a ranked one, as one piece of work: asking for the time and showing oneself
 /// active would take longer than a small task does. Not above a task that waits.
 std::optional<RankedQueue::Taken> Worker::another_ranked() {
+    if (!receives_after_each()) {
+        poll();
+        return next_ranked();
+    }
+    note_task_end();
     poll();
+    auto task = next_ranked();
+    if (task) {
+        times.begin_task();
+        enter_now(undeclared_);
+    }
+    return task;
+}
+
+std::optional<RankedQueue::Taken> Worker::next_ranked() {
     const bool goes_on =
         depth_ == 1 && !node_.sources().waits_before(node_.ranked(), *this) && !node_.stopping();
     if (goes_on && kept_ && kept_->rank < ranked_.first_rank()) {

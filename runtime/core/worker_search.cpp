@@ -156,6 +156,26 @@ void Worker::begin_task(std::uint32_t reserved) {
     start_task(reserved, backend->now(*this));
 }
 
+void Worker::end_task() {
+    note_task_end();
+    leave_task();
+}
+
+/// The run lasts until now. What the worker does next, before it leaves the task, may be no part of it.
+void Worker::note_task_end() {
+    last_task_end_ = backend->now(*this);
+    enter(Activity::overhead, last_task_end_);
+    if (depth_ == 1) times.end_task();
+    reach_.note(last_task_end_);
+}
+
+void Worker::leave_task() {
+    if (--depth_ != 0) return;
+    if (node_.has_strands()) strands_->publish(0);
+    last_task_ = last_task_end_ - task_begin_;
+    ranked_.reserve(1, std::memory_order_relaxed);
+}
+
 // Strands that wait again soon, such as threads that answer each other, are no sign of work that could be
 // stolen. If each of them began a new search, other nodes would be asked after each message. What counts as
 // soon is much more than the longest wait, because the system may take the core away meanwhile.

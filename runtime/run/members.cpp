@@ -150,8 +150,7 @@ void Members::follow_change(Outbox& outbox, Change change) {
 // --- joining
 
 void Members::begin(Outbox& outbox) {
-    if (stage_.load(std::memory_order_seq_cst) == Stage::outside)
-        outbox.post(0, ask_handler, bytes_of(Change::join));
+    outbox.post(0, ask_handler, bytes_of(Change::join));
 }
 
 /// On node 0.
@@ -242,10 +241,11 @@ void Members::on_welcome(Outbox& outbox, Epoch epoch, std::vector<NodeId> member
         ways_.open(member);
         if (member != 0) outbox.post(member, joined_handler, bytes_of(epoch));
     }
+    members.insert(std::ranges::lower_bound(members, id_), id_);
+    set_list(epoch, std::move(members));
     stage_.store(Stage::member, std::memory_order_seq_cst);
     membership_.began = outbox.context().backend->now(outbox.context());
-    set_list(epoch, std::move(members));
-    change_epoch(outbox, epoch, id_, Change::join);
+    follow_change(outbox, Change::join);
     outbox.post(0, known_handler, {});
     if (wants_to_leave_) leave(outbox);
 }

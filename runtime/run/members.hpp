@@ -71,7 +71,7 @@ public:
     /// Outbox: the last message to that node, whose way is closed, has left.
     void way_closed(Outbox& outbox, NodeId to);
 
-    /// The first worker begins: a node that is no member yet asks to join.
+    /// By the first worker of a node that is no member yet: it asks to join.
     void begin(Outbox& outbox);
 
     // --- leaving
@@ -84,6 +84,11 @@ public:
     bool hands_on() const { return stage_.load(std::memory_order_seq_cst) > Stage::giving; }
     /// Its workers end, and say_left is to follow.
     bool departs() const { return stage_.load(std::memory_order_seq_cst) == Stage::last_words; }
+    /// It has been a member: its workers may begin.
+    bool takes_part() const {
+        const Stage stage = stage_.load(std::memory_order_seq_cst);
+        return stage != Stage::outside && stage != Stage::turned_away;
+    }
     /// It is no member any more, or never became one.
     bool has_left() const { return stage_.load(std::memory_order_seq_cst) >= Stage::left; }
     /// The run was over before it became one.

@@ -44,9 +44,9 @@ public:
     /// for.
     virtual void set_up(Node& /*node*/) {}
 
-    /// Runs once on every worker of the node, as that worker's first task. Where there is nothing to do it
-    /// calls Worker::begins_nothing. A worker may wake up late, or its node may join late, and the run lasts
-    /// until its last task has ended.
+    /// Runs once on every worker of the node, as that worker's first task, and on a node that joins when it
+    /// is a member. Where there is nothing to do it calls Worker::begins_nothing. A worker may wake up late,
+    /// or its node may join late, and the run lasts until its last task has ended.
     virtual void begin(Worker& worker) = 0;
 
     /// Another node has joined the run, or has left it: after the last of its messages. In a handler.
