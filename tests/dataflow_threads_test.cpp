@@ -21,6 +21,47 @@ class KaapiThreadsTest : public testing_strands::Strands {};
 INSTANTIATE_TEST_SUITE_P(Worlds, KaapiThreadsTest, testing::ValuesIn(worlds()),
                          [](const auto& world) { return world.param.name; });
 
+class NeverHappens final : public runtime::Event {
+public:
+    std::string what() const override { return "what never happens"; }
+};
+
+// Without stealing no worker will call its steal function.
+TEST(KaapiThreads, AThreadThatOffersWorkToNoThiefAndWaitsForEverIsNamed) {
+    for (const char* victim : {"none", "local_first"}) {
+        SCOPED_TRACE(victim);
+        NeverHappens event;
+        bool asked = false;
+        inprocess::InprocessBackend backend({.nodes = 1, .cores = 2});
+        runtime::Schedule schedule;
+        schedule.stealing.victim = victim;
+        const auto begin = [&](Worker& worker) {
+            Attributes attributes;
+            attributes.set_steal_function(
+                [](Kaapi&, KaapiId&, const IdleWorkers&, void* argument) {
+                    *static_cast<bool*>(argument) = true;
+                    return false;
+                },
+                &asked);
+            KaapiId tid;
+            create(
+                worker, tid, attributes,
+                [](Kaapi& self, void* argument) {
+                    self.strand().wait(*static_cast<NeverHappens*>(argument));
+                },
+                &event);
+        };
+        const std::string error = testing_strands::error_of([&] {
+            runtime::Execution(backend, schedule, [&](NodeId) {
+                return std::make_unique<testing_strands::OnEachNode>(begin);
+            }).run();
+        });
+        EXPECT_NE(error.find("deadlock"), std::string::npos) << error;
+        EXPECT_NE(error.find("what never happens"), std::string::npos) << error;
+        EXPECT_EQ(asked, victim != std::string("none"));
+    }
+}
+
 // --- Figure 3: an array whose elements are to be increased, from both ends
 
 struct Work {

@@ -11,13 +11,15 @@ namespace {
 
 using testing_placement::Ran;
 
-Ran simulated(const std::string& loop, CoreId cores) {
+Ran simulated(const std::string& loop, CoreId cores, const std::string& victim = "local_first") {
     Platform platform;
     platform.nodes = 1;
     platform.cores = cores;
     sim::SimBackend backend(platform, {});
+    runtime::Schedule schedule;
+    schedule.stealing.victim = victim;
     return testing_placement::run(backend, {"adaptive", {{"loop", loop}}},
-                                  testing_placement::cluster(1, cores), {});
+                                  testing_placement::cluster(1, cores), schedule);
 }
 
 double speedup(const std::string& loop, CoreId cores) {
@@ -34,6 +36,17 @@ TEST(SimAdaptive, IsFasterOnSixteenSimulatedCores) {
     const double prefix_sum = speedup("prefix_sum", 16);
     EXPECT_GT(prefix_sum, 0.9 * 8.5);
     EXPECT_LE(prefix_sum, 8.5);
+}
+
+// A steal function is called for thieves only.
+TEST(SimAdaptive, WithoutStealingALoopStaysWithItsWorker) {
+    for (const char* loop : {"accumulate", "for", "find", "prefix_sum"}) {
+        SCOPED_TRACE(loop);
+        const Ran alone = simulated(loop, 1), together = simulated(loop, 4, "none");
+        EXPECT_TRUE(together.right()) << together.verdict.reason;
+        EXPECT_EQ(together.answer("seconds"), alone.answer("seconds"));
+        EXPECT_EQ(together.result.total.steals_within_node, 0);
+    }
 }
 
 }  // namespace

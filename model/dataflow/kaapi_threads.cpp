@@ -145,7 +145,16 @@ std::vector<KaapiId> KaapiThreads::all() const {
     return threads_;
 }
 
+bool KaapiThreads::waits() const {
+    return waits_for(node_.worker(0));
+}
+
+bool KaapiThreads::waits_for(const Worker& worker) const {
+    return worker.steals_within_node();
+}
+
 bool KaapiThreads::run(Worker& worker, runtime::Slot* /*head*/) {
+    if (!worker.steals_within_node()) return false;
     const std::vector<KaapiId> asked = all();
     if (asked.empty()) return false;
     worker.show_active();

@@ -137,7 +137,7 @@ private:
 };
 
 /// The threads of one node that have steal functions, as a work source: an idle worker asks one after the
-/// other, from a random one on. `waiting_` counts those that offer.
+/// other, from a random one on, if its policy steals at all. `waiting_` counts those that offer.
 class KaapiThreads final : public runtime::State<runtime::Node>, public runtime::WorkSource {
 public:
     explicit KaapiThreads(runtime::Node& node);
@@ -147,6 +147,8 @@ public:
     KaapiId start(runtime::Context& caller, const Attributes& attributes, StartRoutine start_routine,
                   void* argument);
 
+    bool waits() const override;
+    bool waits_for(const runtime::Worker& worker) const override;
     bool run(runtime::Worker& worker, runtime::Slot* head) override;
     std::uint32_t givable() const override;
     void give(runtime::Gift& gift) override;
