@@ -30,8 +30,7 @@ LIMIT = 600 if SANITIZER else 60  # seconds; what is drawn takes a second or les
 MARK = "HEDDLE_RANDOM_RUN"
 NOT_A_REFUSAL = ("deadlock", "a mistake of heddle's own", "broken assumption", "Sanitizer", "terminate")
 # Refusals that name neither a line nor a key yet. Take one out when it does.
-PLACELESS = ("a group has ", "the dispatcher permits ", "a bare exchange within one process", "all_reduce_array with no element",
-             "which has not joined the run, or has left it")
+PLACELESS = ("a group has ", "the dispatcher permits ", "a bare exchange within one process", "all_reduce_array with no element")
 # Programs whose tasks are the same whatever the schedule is, unless forks are pruned.
 COUNTED = {"bag", "dag", "cholesky", "lu", "earth_fib", "earth_nqueens", "earth_lock", "earth_reduction", "fib", "filament_fib", "nqueens",
            "quadrature", "uts"}

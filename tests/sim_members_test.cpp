@@ -337,6 +337,22 @@ TEST(SimMembers, ANodeBeginsWhenItHasJoined) {
     EXPECT_TRUE(turned_away);
 }
 
+// A node that is asked to leave just before such a thread is started there stays.
+TEST(SimMembers, NoNodeLeavesWhereThreadsAreStartedThatExchangeMessages) {
+    Platform platform;
+    platform.nodes = 3;
+    platform.cores = 1;
+    for (const StatedWorkload& workload :
+         {StatedWorkload{"neighbours", {{"threads", "3"}, {"rounds", "1"}}},
+          StatedWorkload{"ping_pong", {{"messages", "2"}}}, StatedWorkload{"stream", {{"messages", "2"}}}}) {
+        SCOPED_TRACE(workload.name);
+        for (int leaves = 0; leaves < 20; ++leaves) {
+            platform.events = {member(us(leaves), 2, false)};
+            EXPECT_TRUE(simulate(workload, platform, schedule_of(1)).members.empty()) << leaves;
+        }
+    }
+}
+
 /// Runs Starter on the platform, where node 0 begins and two more start.
 runtime::RunResult started_on(const Platform& platform) {
     SimBackend backend(platform, {});

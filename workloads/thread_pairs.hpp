@@ -151,6 +151,8 @@ public:
     PairsProgram(const Exchange& exchange, std::uint32_t pairs, const Dispatcher& dispatcher, Tell tell)
         : exchange_(exchange), pairs_(pairs), dispatcher_(dispatcher), tell_(tell) {}
 
+    /// The last process that there is at the beginning gets threads.
+    bool may_leave() const override { return false; }
     Dispatcher dispatcher() const override { return dispatcher_; }
 
     void main(Thread& self) override {

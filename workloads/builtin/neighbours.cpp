@@ -124,6 +124,8 @@ class NeighboursProgram final : public messaging::MessagingProgram {
 public:
     explicit NeighboursProgram(const NeighboursSettings& settings) : settings_(settings) {}
 
+    /// All processes that there are at the beginning get threads.
+    bool may_leave() const override { return false; }
     std::optional<messaging::DispatcherSettings> dispatcher() const override { return settings_.dispatcher; }
     runtime::Answer answer() const override { return answer_; }
 
