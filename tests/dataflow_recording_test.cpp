@@ -248,6 +248,7 @@ TEST(Recording, RefusesMorePartsThanTasks) {
             EXPECT_NO_THROW(run(group_of(3), 4));
         } else {
             expect_refused(group_of(3), "a group has 3 tasks, and " + placement + " is to make 4 parts");
+            expect_refused(group_of(3), "schedule.placement");
         }
         EXPECT_NO_THROW(run(group_of(4), 4));
     }

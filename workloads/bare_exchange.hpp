@@ -23,8 +23,8 @@ struct BareOutcome {
     std::uint64_t wrong = 0;
 };
 
-/// The calling thread, in process 0, waits until all messages have gone to the last process and back. Throws
-/// Error if that is process 0.
+/// The calling thread, in process 0, waits until all messages have gone to the last process and back. There
+/// must be another process.
 BareOutcome exchange_bare(messaging::Thread& self, const Exchange& exchange);
 
 /// Until they have gone to the last process, which acknowledges each.

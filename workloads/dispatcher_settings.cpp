@@ -59,6 +59,8 @@ std::optional<messaging::DispatcherSettings> dispatcher_of(const Settings& setti
     chosen.wake =
         settings.text("wake") == "all" ? DispatcherSettings::Wake::all : DispatcherSettings::Wake::one;
     chosen.retry = settings.time("retry");
+    const char* const limit = settings.stated("fragments") ? "fragments" : "fragment";
+    chosen.where = settings.where(settings.stated(limit) ? limit : "carrier");
     chosen.check();
     return chosen;
 }

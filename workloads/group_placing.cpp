@@ -24,8 +24,8 @@ void expect_a_task_for_each_part(const std::string& placement, TaskIndex tasks, 
     throw Error(
         fmt::format("a group has {} tasks, and {} is to make {} parts of them, one for each worker", tasks,
                     placement, grid.workers()),
-        "make more and smaller tasks, run on fewer workers, or name a scheduler, such as heft, which may "
-        "leave workers without tasks");
+        "make more and smaller tasks, run on fewer workers, or let schedule.placement name a scheduler, such "
+        "as heft, which may leave workers without tasks");
 }
 
 /// The flops that a core of the measured speed does in the measured time. Tasks without a time get what they

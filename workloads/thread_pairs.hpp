@@ -205,6 +205,7 @@ public:
                     window, settings.text("dma") == "yes", settings.text("between") == "handlers"},
           pairs_(settings.integer<std::uint32_t>("pairs")),
           dispatcher_(dispatcher_of(settings)),
+          where_between_(settings.where("between")),
           tell_(tell) {
         if (exchange_.bare) expect_bare(settings);
         const std::uint64_t each = std::min(exchange_.window, exchange_.messages);
@@ -212,6 +213,13 @@ public:
                     fmt::format("{} pairs of threads with {} messages of {} bytes under way", pairs_, each,
                                 exchange_.bytes),
                     "lower workload.bytes, workload.pairs or workload.window");
+    }
+
+    void prepare(const ClusterView& cluster, const runtime::Schedule& /*schedule*/) override {
+        if (!exchange_.bare || cluster.grid.nodes > 1) return;
+        throw Error("an exchange between handlers on one node",
+                    "let it run on two nodes at least, or set workload.between to threads", where_between_)
+            .as_refusal();
     }
 
     std::unique_ptr<runtime::Program> program(NodeId /*node*/) const override {
@@ -246,6 +254,7 @@ private:
     Exchange exchange_;
     std::uint32_t pairs_;
     std::optional<messaging::DispatcherSettings> dispatcher_;
+    Location where_between_;
     Tell tell_;
 };
 

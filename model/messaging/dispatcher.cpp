@@ -257,7 +257,7 @@ private:
                         "headers of {}",
                         size, settings.message_bytes_max(), settings.fragments, settings.fragment_bytes,
                         settings.header_bytes),
-            "permit more or larger fragments, or send the message in parts");
+            "permit more or larger fragments, or send the message in parts", settings.where);
     }
 
     Dispatcher& dispatcher_;

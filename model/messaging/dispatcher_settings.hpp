@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "base/error.hpp"
 #include "base/time.hpp"
 
 namespace heddle::messaging {
@@ -24,6 +25,7 @@ struct DispatcherSettings {
     Wake wake = Wake::one;
     Time retry =
         std::chrono::microseconds(100);  ///< from a refusal until the fragment is sent again, at least
+    Location where{};                    ///< of the settings, for errors
 
     /// Throws Error for settings that make no sense.
     void check() const;

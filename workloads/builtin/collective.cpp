@@ -306,7 +306,10 @@ public:
                    settings.boolean("split_phase"),
                    settings.number("work"),
                    settings.integer<std::uint64_t>("pieces")},
-          total_bytes_(settings.integer<std::uint64_t>("total")) {
+          total_bytes_(settings.integer<std::uint64_t>("total")),
+          where_(settings.where(settings.stated("total")   ? "total"
+                                : settings.stated("bytes") ? "bytes"
+                                                           : "operation")) {
         options_ = spmd_options(settings);
         if (pattern_.to_value && pattern_.declared)
             throw Error(fmt::format("{} of data that are only declared", to_a_value),
@@ -340,6 +343,7 @@ public:
         if (total_bytes_ > 0)
             pattern_.count =
                 std::max<Index>(1, total_bytes_ / sizeof(Element) / ranks / std::max<Index>(inputs, 1));
+        expect_elements(cluster.grid.cores);
         if (pattern_.declared) return;
         const auto elements = [&](bool at_root) {
             const Sizes sizes = sizes_of(pattern_, ranks, at_root);
@@ -367,8 +371,21 @@ public:
     std::vector<const runtime::TaskType*> tasks() const override { return {}; }
 
 private:
+    /// Each thread combines its part of its rank's array to a value.
+    void expect_elements(CoreId threads) const {
+        const bool flat = options_.ranks == spmd::SpmdOptions::Ranks::threads;
+        const Index least = flat ? 1 : threads;
+        if (!pattern_.to_value || pattern_.count >= least) return;
+        throw Error(fmt::format("{} of {} elements by {} threads", to_a_value, pattern_.count, least),
+                    fmt::format("let workload.bytes be {} or more, so that each has an element{}",
+                                least * sizeof(Element), flat ? "" : ", or let ranks be threads"),
+                    where_)
+            .as_refusal();
+    }
+
     Pattern pattern_;
     std::uint64_t total_bytes_;  ///< of the inputs of all ranks; 0: the pattern says how much each has
+    Location where_;             ///< of what says how much that is
     spmd::SpmdOptions options_;
 };
 
