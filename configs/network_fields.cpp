@@ -122,7 +122,8 @@ private:
 };
 
 Json shown(const PartialNetwork& network, const NetworkCarrier& carrier) {
-    Json json = {{"name", network.name}, {"members", shown_members(network.members)}};
+    Json json = {{"name", network.name}};
+    if (!network.members.empty()) json["members"] = shown_members(network.members);
     if (network.topology) json["topology"] = heddle::name(*network.topology);
     if (network.bandwidth) json["bandwidth"] = print_bandwidth(*network.bandwidth);
     if (network.latency) json["latency"] = print_time(*network.latency);

@@ -146,5 +146,16 @@ TEST(ConfigNodes, MistakesAreToldWithTheirLine) {
                 AllOf(HasSubstr("a.yaml:7"), HasSubstr("has not stopped")));
 }
 
+// Natively the members of such a network are not known when the configuration is read.
+TEST(ConfigNodes, NetworksOfAllNodesReadBackInEachWorld) {
+    for (const std::string backend : {"native", "inprocess", "sim"}) {
+        const std::string yaml = resolved_yaml(
+            read_experiment_text("workload: {name: fib}\nbackend: " + backend +
+                                     "\nplatform: {nodes: 2, networks: [{name: a}, {name: b}]}\n",
+                                 "a.yaml"));
+        EXPECT_EQ(resolved_yaml(read_experiment_text(yaml, "a.yaml")), yaml) << backend;
+    }
+}
+
 }  // namespace
 }  // namespace heddle::configs
