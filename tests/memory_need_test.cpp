@@ -179,6 +179,9 @@ TEST(MemoryNeed, OfSharedArraysCountsTheNodesOfTheProcessAndTheCheck) {
     }
     // So many points are compared with no sequential program.
     EXPECT_EQ(error_on("jacobi", {{"n", "4000"}, {"sweeps", "1000"}}, 1), "no error");
+    // 1e9 points times sweeps are 62.5 sweeps of 4000 x 4000, and without a tolerance no sweep is left out.
+    EXPECT_THAT(error_on("jacobi", {{"n", "4000"}, {"sweeps", "62"}}, 1), HasSubstr("lower workload.n"));
+    EXPECT_EQ(error_on("jacobi", {{"n", "4000"}, {"sweeps", "63"}}, 1), "no error");
     // It may converge early, and is compared then. Each sweep multiplies by 1 - 3.1e-7, so the first one
     // changes a point by 3.1e-7. With 0.9 of that as tolerance it takes some 3e5 sweeps.
     for (const auto& [tolerance, compared] : {std::pair("1e-3", true), std::pair("2.8e-7", false)}) {

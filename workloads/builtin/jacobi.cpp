@@ -235,16 +235,20 @@ private:
     /// halving.
     std::int64_t sweeps_to_come() const {
         const double highest = std::ranges::max(sines(settings_.n));
+        const auto is_last = [&](std::int64_t sweep) {
+            return jacobi::change_of(settings_.n, highest, static_cast<double>(sweep)) < settings_.tolerance;
+        };
         std::int64_t least = 1, most = settings_.sweeps;
         while (least < most) {
             const std::int64_t middle = least + (most - least) / 2;
-            if (jacobi::change_of(settings_.n, highest, static_cast<double>(middle)) < settings_.tolerance) {
+            if (is_last(middle)) {
                 most = middle;
             } else {
                 least = middle + 1;
             }
         }
-        return std::max<std::int64_t>(1, least - 1);  // where rounding decides, one less may be enough
+        // Where rounding decides whether the change is small enough, one sweep less may be enough.
+        return is_last(least) ? std::max<std::int64_t>(1, least - 1) : least;
     }
 
     Settings stated_;
