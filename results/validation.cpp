@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 
 #include "base/error.hpp"
@@ -76,21 +77,39 @@ std::vector<std::pair<std::string, double>> parts_of(const ValidationLine& line,
 }
 
 std::optional<ReplayMedians> replay_medians_of(const WorldPair& pair) {
-    std::vector<double> native, replayed, simulated;
-    for (std::size_t i = 0; i < std::min(pair.native.size(), pair.replayed.size()); ++i) {
-        if (pair.native[i].state != Outcome::State::right || pair.replayed[i].state != Outcome::State::right)
-            continue;
-        native.push_back(pair.native[i].makespan_seconds);
-        replayed.push_back(pair.replayed[i].makespan_seconds);
-        if (i < pair.simulated.size() && pair.simulated[i].state == Outcome::State::right)
-            simulated.push_back(pair.simulated[i].makespan_seconds);
-    }
+    struct Round {
+        double native, replayed;
+        std::optional<double> simulated;
+    };
+    const auto right = [](const std::vector<Outcome>& runs, std::size_t i) {
+        return i < runs.size() && runs[i].state == Outcome::State::right
+                   ? std::optional(runs[i].makespan_seconds)
+                   : std::nullopt;
+    };
     // Further runs of a constant simulation are left out, and would be the same.
-    if (is_constant(pair.simulated)) simulated = right_makespans(pair.simulated);
+    const std::vector<double> constant =
+        is_constant(pair.simulated) ? right_makespans(pair.simulated) : std::vector<double>{};
+    std::vector<Round> rounds;
+    for (std::size_t i = 0; i < std::min(pair.native.size(), pair.replayed.size()); ++i) {
+        const auto native = right(pair.native, i), replayed = right(pair.replayed, i);
+        if (!native || !replayed) continue;
+        const auto simulated = constant.empty() ? right(pair.simulated, i) : std::optional(median(constant));
+        rounds.push_back({*native, *replayed, simulated});
+    }
+    // All medians are of the same rounds.
+    const auto is_simulated = [](const Round& round) { return round.simulated.has_value(); };
+    const bool any_simulated = std::ranges::any_of(rounds, is_simulated);
+    if (any_simulated) std::erase_if(rounds, std::not_fn(is_simulated));
+    std::vector<double> native, replayed, simulated;
+    for (const Round& round : rounds) {
+        native.push_back(round.native);
+        replayed.push_back(round.replayed);
+        if (round.simulated) simulated.push_back(*round.simulated);
+    }
     if (native.empty() || std::ranges::min(native) <= 0 || std::ranges::min(replayed) <= 0)
         return std::nullopt;
     return ReplayMedians{native.size(), median(native), median(replayed),
-                         simulated.empty() ? std::nullopt : std::optional(median(simulated))};
+                         any_simulated ? std::optional(median(simulated)) : std::nullopt};
 }
 
 /// Whether a key chooses how the work is done, and not what is done.

@@ -37,7 +37,8 @@ struct WorldMedians {
 };
 
 /// Medians over the runs that have a right replay. The others are left out: what they took, such as without
-/// the cost of a record, would count as an error of times.
+/// the cost of a record, would count as an error of times. Of these, runs without a right simulation of their
+/// seed are left out, unless none has one.
 struct ReplayMedians {
     std::size_t runs = 0;
     double native = 0;

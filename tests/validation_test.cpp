@@ -183,7 +183,15 @@ TEST(Validation, OnlyRunsWithAReplayDivideTheError) {
     EXPECT_EQ(line.replays->scheduling_error(), 0);
     pair.simulated.resize(2);
     EXPECT_FALSE(validate_pair(pair).replays->scheduling_error());
+    // All medians are of the same runs, so the last one is left out, whose simulation is missing.
+    pair.native[4] = pair.replayed[4] = outcome(9);
+    pair.simulated = {outcome(1), outcome(1), outcome(3), outcome(3)};
+    EXPECT_EQ(validate_pair(pair).replays->runs, 1U);
+    EXPECT_EQ(validate_pair(pair).replays->native, 3);
+    EXPECT_EQ(validate_pair(pair).replays->scheduling_error(), 0);
+    pair.native[4] = pair.replayed[4] = outcome(3);
     // Of a constant simulation all runs count.
+    pair.simulated.resize(2);
     for (Outcome& run : pair.simulated) run = outcome(6, 10, true);
     EXPECT_EQ(validate_pair(pair).replays->scheduling_error(), 1);
     pair.replayed.clear();
