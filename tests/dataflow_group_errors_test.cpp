@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <optional>
 #include <stdexcept>
 
 #include "model/dataflow.hpp"
@@ -288,6 +289,45 @@ TEST(DataflowGroupErrors, AnObjectOfAGroupThatWasUnwoundWhileItRanHasNoValue) {
     EXPECT_EQ(error_after(false, [](Thread&, const auto& object) { EXPECT_EQ(object.read(), 5.0); }),
               no_error);
 }
+
+// --- objects that a recording declares and does not use
+
+/// The object has the value 1.0, to which each iteration adds 1.
+void expect_it_comes_home(Thread& self, const shared<double>& object) {
+    Group group(self, deal(2, true), [&](GroupRecorder&) { self.fork<change>(object); });
+    group.run(3);
+    EXPECT_EQ(object.read(), 4.0);
+}
+
+TEST(DataflowGroupErrors, WhatAnEarlierRecordingDeclaresIsNoObjectOfALaterOne) {
+    const Body body = [](Thread& self) {
+        const shared<double> other(self, 1.0);
+        std::optional<shared<double>> declared;
+        Group earlier(self, deal(2, true), [&](GroupRecorder&) {
+            declared.emplace(self, 1.0);
+            self.fork<change>(other);
+        });
+        expect_it_comes_home(self, *declared);
+    };
+    EXPECT_EQ(error_of(2, 1, body), no_error);
+}
+
+TEST(DataflowGroupErrors, WhatARecordingThatFailsDeclaresIsNoObjectOfALaterOne) {
+    const Body body = [](Thread& self) {
+        const shared<double> other(self, 1.0);
+        std::optional<shared<double>> declared;
+        const auto fails = [&](GroupRecorder&) {
+            declared.emplace(self, 1.0);
+            self.fork<change>(*declared);
+            throw std::runtime_error("the program's own");
+        };
+        EXPECT_THROW(Group(self, deal(2, true), fails), std::runtime_error);
+        expect_it_comes_home(self, *declared);
+    };
+    EXPECT_EQ(error_of(2, 1, body), no_error);
+}
+
+// --- groups that an exception has unwound, and their addresses
 
 void copy(Thread& /*self*/, shared_r<double> from, shared_w<double> to) {
     to = from.read();

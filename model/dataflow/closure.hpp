@@ -61,12 +61,11 @@ struct Access {
     std::uint8_t index;   ///< among the accesses of its closure
     std::uint8_t flags;   ///< the owner's, which changes them while thieves look
 
-    static constexpr std::uint8_t given = 1;      ///< a body that writes it has passed it on
-    static constexpr std::uint8_t replaced = 2;   ///< tasks of the frame have replaced `data`
-    static constexpr std::uint8_t listed = 4;     ///< of an Object
-    static constexpr std::uint8_t lent = 8;       ///< nodes have its value (Lending)
-    static constexpr std::uint8_t away = 16;      ///< and `data` does not
-    static constexpr std::uint8_t recorded = 32;  ///< of an Object: a body declared it that is recorded
+    static constexpr std::uint8_t given = 1;     ///< a body that writes it has passed it on
+    static constexpr std::uint8_t replaced = 2;  ///< tasks of the frame have replaced `data`
+    static constexpr std::uint8_t listed = 4;    ///< of an Object
+    static constexpr std::uint8_t lent = 8;      ///< nodes have its value (Lending)
+    static constexpr std::uint8_t away = 16;     ///< and `data` does not
 
     bool alias() const { return link == Link::alias; }
     bool is(std::uint8_t flag) const { return (flags & flag) != 0; }

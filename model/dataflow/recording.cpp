@@ -121,8 +121,7 @@ std::uint32_t Recording::object_of(Access& root, const ValueType& type, const Gr
             said != recorder.bytes_.end() ? said->second : static_cast<double>(type.bytes(*root.data));
         const std::uint32_t version = new_version(found->second, none);
         objects_.push_back({&root, &type, bytes, version, version});
-        if (root.is(Access::recorded)) {
-            root.unset(Access::recorded);  // a later group may have it from outside
+        if (recorder.declared_.contains(&root)) {
             objects_.back().declared = true;
             objects_.push_back({nullptr, &type, bytes, new_version(found->second + 1, none), version});
         }

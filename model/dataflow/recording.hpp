@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <tuple>
+#include <unordered_set>
 #include <vector>
 
 #include "base/data_graph.hpp"
@@ -51,6 +52,7 @@ private:
     std::uint64_t begun_ = 0;  ///< forks before
     std::map<std::uint64_t, Said> tasks_;
     std::map<const Access*, double> bytes_;
+    std::unordered_set<const Access*> declared_;  ///< objects of the body, when it has returned
 };
 
 class Recording {
@@ -100,7 +102,7 @@ public:
             recorder.begin();
             body(recorder);
         };
-        build(self.record(recorded), recorder);
+        build(self.record(recorded, recorder.declared_), recorder);
         if (elsewhere) self.recount(counted);
     }
 

@@ -170,6 +170,7 @@ Closure& Thread::begin_record() {
     Closure& outer = *current_;
     current_ = new_frame(stack_.take(sizeof(Closure)));
     last_ = &current_->first;
+    declared_.clear();
     recording_ = true;
     fast_ = false;
     return outer;
@@ -188,6 +189,10 @@ void Thread::end_record(Closure& outer, bool whole) {
     forked_before_ = counts_.closures;  // what is recorded is no task of the body
     recording_ = false;
     look_whether_fast();
+}
+
+void Thread::note_declared(const Object& object) {
+    declared_.insert(&object);
 }
 
 // --- the reference order

@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <unordered_set>
 #include <utility>
 
 #include "model/dataflow/closure.hpp"
@@ -94,9 +95,9 @@ public:
     // --- for groups (group.hpp)
     /// Runs `body()`, but none of what it forks. Returns the first of these closures; their `next` are in the
     /// order of the forks. They, and the objects that it declares, live as long as those of the present body,
-    /// in which it must be called, and whose tasks have ended afterwards.
+    /// in which it must be called, and whose tasks have ended afterwards. `declared`: gets these objects.
     template <class Body>
-    Closure* record(const Body& body) {
+    Closure* record(const Body& body, std::unordered_set<const Access*>& declared) {
         Closure& outer = begin_record();
         struct End {
             Thread& self;
@@ -106,6 +107,7 @@ public:
         } end{*this, outer};
         body();
         end.whole = true;
+        declared = std::move(declared_);
         return current_->first;
     }
     bool records() const { return recording_; }
@@ -259,6 +261,7 @@ private:
 
     Closure& begin_record();
     void end_record(Closure& outer, bool whole);
+    [[gnu::cold]] void note_declared(const Object& object);
 
     // --- the owner (thread.cpp)
     void enter(runtime::Strand& strand);
@@ -338,6 +341,7 @@ private:
     Following following_{*this};
     std::byte* kept_ = nullptr;  ///< the end of the latest object of the present body
     std::unique_ptr<Lending> lending_;
+    std::unordered_set<const Access*> declared_;  ///< by the body that is recorded
     std::shared_ptr<const void> needed_;
     Threads& threads_;
 
@@ -369,9 +373,9 @@ inline void Thread::declare(Object& object, const ValueType& type, Cell* own, Ce
     object.index = 0;
     object.link = Access::Link::object;
     object.flags = needs_end ? Access::listed : 0;
-    if (recording_) [[unlikely]]
-        object.set(Access::recorded);
     object.type = &type;
+    if (recording_) [[unlikely]]
+        note_declared(object);
     if (needs_end) object.next = std::exchange(current_->objects, &object);
     kept_ = stack_.top();
 }
