@@ -12,7 +12,7 @@ TEST(SpmdAuto, IsNearTheBestInNearlyAllCells) {
 }
 
 // Threads that share the copy of a segment are woken for it, and their leader after it. Prices that did not
-// count that chose algorithms of many segments, which took up to 1.7 times as long.
+// count that chose algorithms of many segments, which took much longer.
 TEST(SpmdAuto, KnowsWhatItCostsToShareCopies) {
     std::vector<Cell> all = cells({4, 7}, {8 << 10, 32 << 10, 128 << 10}, 2);
     for (const Cell& cell : cells({4}, {32 << 10, 128 << 10}, 4)) all.push_back(cell);
