@@ -16,6 +16,9 @@ namespace {
 
 constexpr std::size_t lines_max = 32;
 
+/// No picture shows a part of so many of the time so far.
+constexpr double parts_unseen = 1024;
+
 /// The column of a moment. A schedule from a file may hold any times.
 std::size_t column(double time, double makespan, std::size_t width) {
     const double at = std::round(time / makespan * static_cast<double>(width));
@@ -87,8 +90,14 @@ void RunGantt::task_goes_on(const results::TracedTask& task, Time time) {
     std::vector<GanttBar>& bars = lines_[line].bars;
     const double begin = to_seconds(time);
     const std::string label = task.numbered() ? std::to_string(task.note.number) : task.kernel;
-    const bool same = time != task.begin && !bars.empty() && bars.back().end == begin;
-    if (same && bars.back().label == label) return;
+    if (time != task.begin && !bars.empty()) {
+        GanttBar& last = bars.back();
+        const double unseen = begin / parts_unseen;
+        if (begin - last.end <= unseen && (last.label == label || last.end - last.begin <= unseen)) {
+            last.label = label;
+            return;
+        }
+    }
     bars.push_back({begin, begin, label});
 }
 

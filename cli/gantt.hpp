@@ -32,7 +32,8 @@ std::string gantt(const std::vector<GanttLine>& lines, double end, const std::st
 std::string gantt(const schedulers::Schedule& schedule, std::size_t width = 64);
 
 /// Collects the tasks of a run for the picture, without the times in which they pause. A task that runs
-/// inside another one is not shown.
+/// inside another one is not shown. What is too short to be seen becomes part of the next bar, so that tasks
+/// which go on again and again take some thousand bars of each line.
 class RunGantt final : public results::TraceFormat {
 public:
     void begin(NodeId nodes, CoreId cores) override;
@@ -43,6 +44,7 @@ public:
     void states_end(Time time) override { end_ = time; }
 
     std::string picture() const;
+    const std::vector<GanttLine>& lines() const { return lines_; }
 
 private:
     std::size_t line_of(const results::TracedTask& task) const {
