@@ -110,6 +110,13 @@ void RunGantt::task_ends(const results::TracedTask& task, const TaskWork& /*work
     task_pauses(task, time);
 }
 
+/// A task that has not ended is drawn until then.
+void RunGantt::states_end(Time time) {
+    end_ = time;
+    for (std::size_t line = 0; line < lines_.size(); ++line)
+        if (open_[line] != 0) lines_[line].bars.back().end = to_seconds(time);
+}
+
 std::string RunGantt::picture() const {
     return gantt(lines_, to_seconds(end_), "workers", "workers without a recorded task");
 }

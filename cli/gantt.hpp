@@ -41,7 +41,7 @@ public:
     void task_pauses(const results::TracedTask& task, Time time) override;
     void task_goes_on(const results::TracedTask& task, Time time) override;
     void task_ends(const results::TracedTask& task, const TaskWork& work, Time time) override;
-    void states_end(Time time) override { end_ = time; }
+    void states_end(Time time) override;
 
     std::string picture() const;
     const std::vector<GanttLine>& lines() const { return lines_; }

@@ -36,4 +36,8 @@ void TaskTable::task_ends(const TracedTask& task, const TaskWork& work, Time tim
         work.bytes, fmt::join(task.predecessors, " ")));
 }
 
+void TaskTable::task_cut_off(const TracedTask& task, Time time) {
+    task_ends(task, {}, time);
+}
+
 }  // namespace heddle::results

@@ -11,6 +11,7 @@ public:
 
     void begin(NodeId nodes, CoreId cores) override;
     void task_ends(const TracedTask& task, const TaskWork& work, Time time) override;
+    void task_cut_off(const TracedTask& task, Time time) override;
 
 private:
     TraceSink& sink_;

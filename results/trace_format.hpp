@@ -39,8 +39,9 @@ struct TracedTask {
 /// `node 1 worker 2`, or the node alone if the worker is not known.
 std::string show_worker(WorkerId worker);
 
-/// Called with times that do not go back. A module works on one message at a time. The tasks of a worker
-/// nest, because one whose strand waits pauses, and goes on later, maybe on another worker.
+/// Called with times that do not go back, but for tasks that are cut off. A module works on one message at a
+/// time. The tasks of a worker nest, because one whose strand waits pauses, and goes on later, maybe on
+/// another worker.
 class TraceFormat {
 public:
     virtual ~TraceFormat() = default;
@@ -56,6 +57,9 @@ public:
     virtual void task_pauses(const TracedTask& /*task*/, Time /*time*/) {}
     virtual void task_goes_on(const TracedTask& /*task*/, Time /*time*/) {}
     virtual void task_ends(const TracedTask& /*task*/, const TaskWork& /*work*/, Time /*time*/) {}
+    /// The run has ended at `time`, while the task ran or waited. Called after all events, in no order of
+    /// time.
+    virtual void task_cut_off(const TracedTask& /*task*/, Time /*time*/) {}
     /// All workers' last states end. Messages may still come.
     virtual void states_end(Time /*time*/) {}
     virtual void end(Time /*time*/) {}

@@ -259,7 +259,26 @@ void TraceRecorder::finish(Time makespan) {
     drain(never);
     write_states();
     end_states();
+    cut_off_tasks();
     for (TraceFormat* format : formats_) format->end(std::max(now_, makespan_));
+}
+
+/// If the program has ended the run early, tasks that ran or waited are unwound, and have no end of their
+/// own. The order is that of the tasks, because numbers of strands differ from run to run.
+void TraceRecorder::cut_off_tasks() {
+    std::vector<TracedTask> tasks;
+    const auto take = [&](std::vector<TracedTask>& from) {
+        for (TracedTask& task : std::exchange(from, {}))
+            if (task.worker.node != TaskNote::nowhere) tasks.push_back(std::move(task));
+    };
+    for (WorkerState& state : states_) take(state.tasks);
+    for (auto& [strand, paused] : paused_) take(paused);
+    paused_.clear();
+    std::ranges::stable_sort(tasks, {}, [](const TracedTask& task) {
+        return std::tuple(task.begin, task.worker.node, task.worker.core, task.note.number, task.note.ready);
+    });
+    for (const TracedTask& task : tasks)
+        for (TraceFormat* format : formats_) format->task_cut_off(task, std::max(task.begin, makespan_));
 }
 
 void TraceRecorder::commit() {

@@ -101,6 +101,7 @@ private:
     const std::string& type_name(std::uint32_t type);
     void write_states();
     void end_states();
+    void cut_off_tasks();
 
     Options options_;
     std::deque<TraceFile> files_;

@@ -119,6 +119,33 @@ TEST_F(TraceFiles, HoldStatesUntilTheMakespanAndAllMessages) {
                                                                "10 0.000000009900 L cluster 64 r0 1.7"));
 }
 
+// By hand. Worker 0 is in a strand, has left another one that waits, and the task of worker 1 has ended.
+TEST_F(TraceFiles, HaveTheTasksThatTheEndOfTheRunUnwinds) {
+    const std::string path = folder / "tasks.csv";
+    TraceRecorder recorder;
+    recorder.add_task_table(path);
+    recorder.begin(1, 2, [] { return Time::zero(); });
+    const auto begin = [&](CoreId core, std::uint64_t number, Time time) {
+        TaskNote note;
+        note.number = number;
+        note.type = TaskNote::strand;
+        recorder.task_began({0, core}, note, time);
+    };
+    recorder.strand_entered({0, 0}, 99, Time(1000));
+    begin(0, 3, Time(1000));
+    recorder.strand_left({0, 0}, 99, Time(2000));
+    recorder.strand_entered({0, 0}, 11, Time(2000));
+    begin(0, 4, Time(3000));
+    begin(1, 5, Time(4000));
+    recorder.task_ended({0, 1}, {7, 8}, Time(5000));
+    recorder.finish(Time(6000));
+    recorder.commit();
+    EXPECT_THAT(lines_with(read(path), "strand"),
+                testing::ElementsAre("5,,strand,0,1,,,,0.000000004000,0.000000005000,,,7,8,",
+                                     "3,,strand,0,0,,,,0.000000001000,0.000000006000,,,0,0,",
+                                     "4,,strand,0,0,,,,0.000000003000,0.000000006000,,,0,0,"));
+}
+
 TEST_F(TraceFiles, LeaveNothingBehindWhereTheRunWasCutOff) {
     {
         TraceRecorder recorder(folder / "a.pftrace");

@@ -40,6 +40,14 @@ TEST(TraceGantt, LeavesOutTheTimesInWhichATaskPauses) {
     EXPECT_EQ(line_of_worker(gantt), bar + std::string(32, '.') + bar);
 }
 
+TEST(TraceGantt, DrawsATaskThatDoesNotEndUntilTheEndOfTheRun) {
+    RunGantt gantt;
+    gantt.begin(1, 1);
+    gantt.task_begins(task_at(TaskNote::no_number, us(48)));
+    gantt.states_end(us(64));
+    EXPECT_EQ(line_of_worker(gantt), std::string(48, '.') + "strand==========");
+}
+
 // A bar of its own for each microsecond would make 200,000. A bar, or two together, takes 1/1024 of the time
 // before it: there are 1024 ln 200,000 pairs at most.
 TEST(TraceGantt, TakesFewBarsForTasksThatTakeTurns) {

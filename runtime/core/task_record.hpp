@@ -21,7 +21,8 @@ struct Recording {
 };
 
 /// A task's record, from `begin` to `end`. In between the task may move with its strand to another worker. A
-/// task that is unwound has no end. The caller must see that the worker has a recorder.
+/// task that is unwound does not end: the recorder cuts it off. The caller must see that the worker has a
+/// recorder.
 class OpenRecord {
 public:
     /// `type`: TaskType::id, TaskNote::root or TaskNote::strand. `number`: the task's number in a task graph.
