@@ -1,10 +1,12 @@
-// Draws a recorded run over time: a bar for each task. For many tasks, it draws a heat map of the share of
-// time in user work.
+// Draws a recorded run over time: a bar for each task. For many tasks, and for those that wait in the middle,
+// it draws a heat map of the share of time in user work.
 #include "report/gantt_figure.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "report/words.hpp"
 #include "results/exact_seconds.hpp"
@@ -22,6 +24,32 @@ Value exact(Time time) {
     Value value = seconds_value(to_seconds(time));
     value.exact = results::exact_seconds(time);
     return value;
+}
+
+bool can_be_drawn(const Recorded& recorded) {
+    return recorded.tasks.size() <= tasks_max && recorded.workers.size() <= lines_max;
+}
+
+/// Whether some task waits, so that its worker has not run it from its start to its end: a strand, or a task
+/// that overlaps another one of its worker, where neither is within the other.
+bool tasks_wait(const Recorded& recorded) {
+    const auto is_strand = [](const RecordedTask& task) { return task.kernel == "strand"; };
+    if (std::ranges::any_of(recorded.tasks, is_strand)) return true;
+    for (const RecordedWorker& worker : recorded.workers) {
+        std::vector<std::pair<Time, Time>> tasks;  // start and end, the longest of one start first
+        for (const std::size_t i : worker.tasks_begun)
+            tasks.emplace_back(recorded.tasks[i].start, recorded.tasks[i].end);
+        std::ranges::sort(tasks, [](const auto& a, const auto& b) {
+            return a.first != b.first ? a.first < b.first : a.second > b.second;
+        });
+        std::vector<Time> open;  // ends of tasks, each within the one before
+        for (const auto& [start, end] : tasks) {
+            while (!open.empty() && open.back() <= start) open.pop_back();
+            if (!open.empty() && end > open.back()) return true;
+            open.push_back(end);
+        }
+    }
+    return false;
 }
 
 /// Kernels with the most tasks first; those beyond the colours share the last one.
@@ -110,11 +138,16 @@ void add_bands(Page& page, const Recorded& recorded) {
     figure.id = "gantt";
     figure.height = 480;
     figure.caption = fmt::format(
-        "Share of time in user work: {} of the makespan, {}. Light is idle. {} would be too many to draw one "
-        "by one.",
+        "Share of time in user work: {} of the makespan, {}. Light is idle.",
         counted_things(bins, "equal part"),
-        rows.together > 1 ? fmt::format("{} workers in a row", rows.together) : "a row for each worker",
-        counted_things(recorded.tasks.size(), "task"));
+        rows.together > 1 ? fmt::format("{} workers in a row", rows.together) : "a row for each worker");
+    if (!recorded.tasks.empty() && !can_be_drawn(recorded))
+        figure.caption += fmt::format(" {} on {} would be too many to draw one by one.",
+                                      counted_things(recorded.tasks.size(), "task"),
+                                      counted_things(recorded.workers.size(), "worker"));
+    else if (!recorded.tasks.empty())
+        figure.caption +=
+            " Tasks are not drawn one by one, because some wait while their worker runs others.";
     HtmlTable table("gantt-shares", "The same as numbers.", {"workers", "from", "to", "share at work"},
                     {"workers", "start_seconds", "end_seconds", "working_share"});
     Json z = Json::array(), x = Json::array(), y = Json::array();
@@ -165,7 +198,7 @@ std::string WorkerRows::name(const Recorded& recorded, std::size_t row) const {
 
 void add_gantt(Page& page, const Recorded& recorded) {
     page.subtitle("Over time");
-    if (recorded.tasks.size() <= tasks_max && !recorded.tasks.empty() && recorded.workers.size() <= lines_max)
+    if (!recorded.tasks.empty() && can_be_drawn(recorded) && !tasks_wait(recorded))
         add_bars(page, recorded);
     else
         add_bands(page, recorded);

@@ -6,8 +6,9 @@
 
 namespace heddle::report {
 
-/// A bar for each task with its name, if there are at most some thousand; else the share of time in user
-/// work, by workers and by equal parts of the makespan. With its table.
+/// A bar for each task with its name, if there are at most some thousand, and none waits while its worker
+/// runs others. Else the share of time in user work, by workers and by equal parts of the makespan. With its
+/// table.
 void add_gantt(Page& page, const Recorded& recorded);
 
 /// Workers one by one, or equally many consecutive ones together, so that at most `rows_max` rows remain.

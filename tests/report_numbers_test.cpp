@@ -5,6 +5,7 @@
 #include "base/random.hpp"
 #include "report/causes.hpp"
 #include "report/findings.hpp"
+#include "report/gantt_figure.hpp"
 #include "report/html.hpp"
 #include "report/letters.hpp"
 #include "results/comparison.hpp"
@@ -255,6 +256,40 @@ TEST(Causes, ATaskThatWasReadyWaitedForTheOneBeforeItOnItsWorker) {
     EXPECT_EQ(path[1].before[Cause::steal], us(1));
     EXPECT_EQ(path[1].before.sum(), us(1));
     EXPECT_EQ(path[0].within.sum(), us(9));
+}
+
+/// Whether the page draws each task; else it has shares of time.
+bool draws_each(const Recorded& recorded) {
+    Page page;
+    add_gantt(page, recorded);
+    const std::string html = page.html("t", "");
+    const bool each = html.find("gantt-tasks") != html.npos;
+    EXPECT_NE(each, html.find("gantt-shares") != html.npos);
+    EXPECT_EQ(html.find("some wait while their worker runs others") != html.npos,
+              !each && !recorded.tasks.empty());
+    return each;
+}
+
+// Two of one worker overlap only if one has waited for the other, or they have come from other workers.
+TEST(OverTime, DrawsEachTaskWhereTasksFollowEachOtherOrNest) {
+    const auto with = [](std::vector<RecordedTask> tasks) {
+        return example({0, 0}, std::move(tasks), us(9));
+    };
+    EXPECT_TRUE(draws_each(with({task(0, 0, us(0), us(0), us(4)), task(1, 0, us(0), us(4), us(9)),
+                                 task(2, 1, us(0), us(2), us(6))})));
+    EXPECT_TRUE(draws_each(with({task(0, 0, us(0), us(0), us(2)), task(1, 0, us(0), us(3), us(9)),
+                                 task(2, 0, us(0), us(0), us(9))})));
+    EXPECT_FALSE(draws_each(with({task(0, 0, us(0), us(0), us(5)), task(1, 0, us(0), us(4), us(9))})));
+    EXPECT_FALSE(draws_each(with({task(0, 0, us(0), us(1), us(2)), task(1, 0, us(0), us(0), us(5)),
+                                  task(2, 0, us(0), us(4), us(9))})));
+    EXPECT_FALSE(draws_each(with({})));
+}
+
+// The main program of a node is a strand that waits for its pools, which are within it.
+TEST(OverTime, DrawsNoStrandAsIfItNeverWaited) {
+    std::vector<RecordedTask> tasks{task(0, 0, us(0), us(2), us(5)), task(1, 0, us(0), us(0), us(9))};
+    for (RecordedTask& strand : tasks) strand.kernel = "strand";
+    EXPECT_FALSE(draws_each(example({0}, std::move(tasks), us(9))));
 }
 
 // A median of whole numbers is halfway between two of them, or one of them.
