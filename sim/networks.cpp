@@ -101,7 +101,8 @@ Networks::Networks(BuiltNetworks& built, const Platform& platform, Time sending)
     }
 }
 
-// No latency of the way is below any network's, so it arrives after the window, as every other message does.
+// The latency of the way is no less than the least of all networks, so it arrives after the window, as every
+// other message does.
 void Networks::start(Time departure, Message& message) {
     const Time latency = built_.way(message.from, message.to).route.latency;
     starts_.push_back({checked_sum(departure, latency), &message, message.to});

@@ -58,11 +58,11 @@ void Gift::add(const TaskType& type, Home home, const std::byte* payload) {
 // It has been taken from where its owner waits for it, and may not be copied.
 void Gift::refuse(const TaskType& type) const {
     throw Error(
-        fmt::format("node {} asks node {} for tasks, and the arguments or the result of {} cannot leave "
-                    "their node",
-                    thief_, node_.id(), readable(type.name())),
-        "give the task arguments of plain bytes without addresses, or let nodes steal none "
-        "(schedule.stealing.victim: none)");
+        fmt::format("a task is to go from node {} to node {}, and the arguments or the result of {} cannot "
+                    "leave their node",
+                    node_.id(), thief_, readable(type.name())),
+        "give the task arguments of plain bytes without addresses, or let no task leave its node: "
+        "schedule.stealing.victim: none, no schedule.balancing, and no node that leaves the run");
 }
 
 void Gift::add(const TaskType& type, const std::byte* payload) {

@@ -13,7 +13,7 @@
 
 namespace heddle::runtime {
 
-/// `Task` has a `next`, as SharedList needs it.
+/// `Task` has a `next` and a `before`, as SharedList needs them.
 template <class Task>
 class Inboxes : public WorkSource {
 public:
