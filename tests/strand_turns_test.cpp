@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -26,6 +27,7 @@ struct Chain {
     static inline std::atomic<bool> stop{false};
     static inline std::atomic<int> tasks{0};
     static inline bool detaches = false;
+    static inline std::function<void(Worker&)> at_most;  ///< what the last one does
     static inline Time begin{}, end{};
 
     static TaskType::Special detached() {
@@ -43,7 +45,8 @@ const TaskType stop_type("strand_turns_test.stop", &Chain::run_stop, 0, 0, false
 void Chain::run_link(Worker& worker, Slot* /*head*/, std::byte* /*payload*/) {
     worker.compute({100, 0}, {});
     Chain::end = worker.backend->now(worker);
-    if (stop || ++tasks == most) return;
+    if (stop) return;
+    if (++tasks == most) return at_most(worker);
     if (detaches) {
         worker.detach(link_type, [](std::byte*) {});
     } else {
@@ -57,6 +60,7 @@ void expect_stopped(bool detaches, Time due, const FirstTask::First& put, const 
     Chain::stop = false;
     Chain::tasks = 0;
     Chain::detaches = detaches;
+    Chain::at_most = [](Worker&) {};
     run([&](Worker& worker) {
         Chain::begin = worker.backend->now(worker);
         put(worker);
@@ -75,14 +79,47 @@ TEST_P(Strands, TasksThatMakeTasksLeaveOtherWorkItsTurn) {
             Chain::stop = true;
         });
     };
+    const auto waiter = [](Worker& worker) {
+        worker.node().put_ready(worker, link_type, {});
+        runtime::sleep_for({worker, worker.base()}, 1us);  // the chain runs above it
+        Chain::stop = true;
+    };
     const auto earlier_task = [](Worker& worker) { worker.node().put_ready(worker, stop_type, {}); };
     // The node's only worker does nothing else until the chain ends.
     const auto on_one = [&](const FirstTask::First& first) { run(1, 1, first); };
     for (const bool detaches : {false, true}) {
         SCOPED_TRACE(detaches ? "detached" : "ready");
         expect_stopped(detaches, 1ms, sleeper, on_one);
+        expect_stopped(detaches, 1ms, waiter, on_one);
         expect_stopped(detaches, Time::zero(), earlier_task, on_one);
     }
+}
+
+/// What has ranks: it makes no tasks, and there are many from the beginning.
+void run_ranked_link(Worker& worker, Slot* /*head*/, std::byte* /*payload*/) {
+    worker.compute({100, 0}, {});
+    Chain::end = worker.backend->now(worker);
+    if (!Chain::stop) ++Chain::tasks;
+}
+const TaskType ranked_type("strand_turns_test.ranked", &run_ranked_link, 8, 0, false);
+
+TEST_P(Strands, TasksWithRanksLeaveOtherWorkItsTurn) {
+    constexpr int count = 10'000;
+    Chain::stop = false;
+    Chain::tasks = 0;
+    run(1, 1, [&](Worker& worker) {
+        Chain::begin = worker.backend->now(worker);
+        Strand::start(worker, [](Strand& self) {
+            runtime::sleep_for(self, 1us);
+            Chain::stop = true;
+        });
+        for (std::uint64_t rank = 0; rank < count; ++rank)
+            worker.node().ranked().put(worker, worker.outbox(), 0, {rank, &ranked_type, 0});
+    });
+    EXPECT_TRUE(Chain::stop);
+    // In-process the clock may not go on while a worker does.
+    if (Chain::end - Chain::begin < 100us) return;
+    EXPECT_LT(Chain::tasks, count);
 }
 
 // --- waiting
@@ -92,15 +129,48 @@ struct Awaited final : runtime::Event {
 };
 Awaited* awaited = nullptr;
 
+void complete_awaited(Worker& worker) {
+    awaited->complete(worker.node(), worker);
+}
+void wait_for_chain(Worker& worker, Slot* head, std::byte* /*payload*/) {
+    worker.wait(head, *awaited);
+}
 struct CompletesAwaited {
     static std::uint64_t run(model::Strand strand, std::uint32_t number) {
-        awaited->complete(strand.worker().node(), strand.worker());
+        complete_awaited(strand.worker());
         return number;
     }
 };
 struct OlderFork {
     static std::uint64_t run(model::Strand, std::uint32_t number) { return number; }
 };
+
+void fork_and_wait_for_chain(Worker& worker, Slot* head, std::byte* /*payload*/) {
+    model::Strand strand(worker, head);
+    strand.fork<OlderFork>(3U);
+    worker.wait(head + 1, *awaited);
+    EXPECT_EQ(strand.join<OlderFork>(), 3);
+}
+const TaskType forking_type("strand_turns_test.forking", &fork_and_wait_for_chain, 0, 0, false);
+const TaskType waiting_type("strand_turns_test.waiting", &wait_for_chain, 0, 0, false);
+
+// The task that waits has its turn in the middle of the chain, whose next one then waits below it.
+TEST_P(Strands, ATaskMayWaitForTheChainAboveWhichItHadItsTurn) {
+    for (const bool forks : {false, true}) {
+        Awaited event;
+        awaited = &event;
+        Chain::stop = false;
+        Chain::tasks = 0;
+        Chain::detaches = true;
+        Chain::at_most = complete_awaited;
+        run(1, 1, [&](Worker& worker) {
+            worker.node().put_ready(worker, forks ? forking_type : waiting_type, {});
+            worker.node().put_ready(worker, link_type, {});
+        });
+        EXPECT_TRUE(event.done());
+        EXPECT_EQ(Chain::tasks, Chain::most);
+    }
+}
 
 TEST_P(Strands, ATaskThatWaitsLeavesItsForksToOtherWorkers) {
     for (const CoreId cores : {2U, 4U}) {
@@ -125,12 +195,82 @@ TEST_P(Strands, ATaskThatWaitsLeavesItsForksToOtherWorkers) {
     }
 }
 
-// --- tokens
-
 /// Until `end` of virtual time.
 void compute_until(Worker& worker, Time end) {
     while (worker.backend->now(worker) < end) worker.charge(Time(1));
 }
+
+struct CountsShared {
+    static inline std::uint32_t shared = 0;
+    static std::uint64_t run(model::Strand strand, std::uint32_t number) {
+        Worker& worker = strand.worker();
+        compute_until(worker, worker.backend->now(worker) + 1ms);
+        shared = worker.node().worker(0).deque().shared();
+        return number;
+    }
+};
+
+// The only thief runs the oldest fork, and looks what it could take next while the owner waits.
+TEST(StrandTurns, ATaskThatWaitsLeavesThievesAlsoWhatPruningWouldCall) {
+    constexpr std::uint32_t older = 10;
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        Awaited event;
+        awaited = &event;
+        inprocess::InprocessBackend backend({.nodes = 1, .cores = 2, .seed = seed});
+        runtime::Schedule schedule;
+        schedule.seed = seed;
+        schedule.pruning = {runtime::Pruning::Policy::queue_length, 1};
+        const auto first = [&](Worker& worker) {
+            model::Strand strand(worker);
+            strand.fork<CountsShared>(1U);
+            for (std::uint32_t i = 0; i < older; ++i) strand.fork<OlderFork>(1U);
+            strand.fork<CompletesAwaited>(1U);
+            worker.wait(worker.base() + older + 2, event);
+            std::uint64_t sum = strand.join<CompletesAwaited>();
+            for (std::uint32_t i = 0; i < older; ++i) sum += strand.join<OlderFork>();
+            EXPECT_EQ(sum + strand.join<CountsShared>(), older + 2);
+        };
+        runtime::Execution(backend, schedule, [&](NodeId) {
+            return std::make_unique<FirstTask>(first);
+        }).run();
+        EXPECT_EQ(CountsShared::shared, older + 1);
+    }
+}
+
+const runtime::Handler complete_handler("strand_turns_test.complete", runtime::Handler::Kind::work,
+                                        [](runtime::Node& node, NodeId /*from*/, auto /*message*/) {
+                                            awaited->complete(node, node.receiver());
+                                        });
+struct CompletesFromElsewhere {
+    static std::uint32_t run(model::Strand strand, std::uint32_t number) {
+        strand.worker().outbox().post(0, complete_handler, {});
+        return number;
+    }
+};
+
+// The other nodes have work of their own for longer than DeadlockWatch::patience.
+TEST(StrandTurns, ATaskThatWaitsLeavesItsForkToNodesThatAreBusyFirst) {
+    constexpr NodeId nodes = 4;
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        Awaited event;
+        awaited = &event;
+        inprocess::InprocessBackend backend({.nodes = nodes, .cores = 1, .seed = seed});
+        runtime::Schedule schedule;
+        schedule.seed = seed;
+        runtime::Execution(backend, schedule, [&](NodeId) {
+            return std::make_unique<OnEachNode>([&](Worker& worker) {
+                if (worker.id.node != 0) return compute_until(worker, 260ms);
+                model::Strand strand(worker);
+                strand.fork<CompletesFromElsewhere>(7U);
+                worker.wait(worker.base() + 1, event);
+                EXPECT_EQ(strand.join<CompletesFromElsewhere>(), 7);
+            });
+        }).run();
+        EXPECT_TRUE(event.done());
+    }
+}
+
+// --- tokens
 
 struct LongHere {
     static std::uint32_t run(model::Strand strand, std::uint32_t number) {

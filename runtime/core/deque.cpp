@@ -69,14 +69,25 @@ std::uint32_t Deque::publish(const Slot* head) {
     if (end <= split_) return 0;  // all tasks are shared; `end` is one less if the last of them is popped
     std::uint32_t count = (end - split_ + 1) / 2;
     if (limit_ != 0) count = std::min(end - split_, limit_ - std::min(limit_, shared()));
-    if (count == 0) return 0;
+    if (count != 0) share(count);
+    return count;
+}
+
+bool Deque::publish_all(const Slot* head) {
+    const std::uint32_t end = index(head);
+    if (end <= split_) return false;
+    share(end - split_);
+    return true;
+}
+
+/// Shares the oldest private tasks.
+void Deque::share(std::uint32_t count) {
     for (std::uint32_t i = split_; i != split_ + count; ++i) {
         slot(i)->state.store(Slot::pending, std::memory_order_relaxed);
     }
     split_ += count;
     // Thieves change only `tail`, by compare-and-swap, so adding to the low half cannot carry into it.
     ends_.fetch_add(count, std::memory_order_seq_cst);
-    return count;
 }
 
 bool Deque::send_off(const Slot* head) {
@@ -137,16 +148,31 @@ void Deque::drop(std::uint32_t head) {
     }
 }
 
-Slot* Deque::take() {
+template <class Accepts>
+Slot* Deque::take_if(const Accepts& accepts) {
     std::uint64_t word = ends_.load(std::memory_order_acquire);
     for (;;) {
         const Ends ends = unpack(word);
-        if (ends.tail >= ends.split) return nullptr;
+        if (ends.tail >= ends.split || !accepts(ends.tail)) return nullptr;
         if (ends_.compare_exchange_weak(word, pack({ends.tail + 1, ends.split}), std::memory_order_acq_rel,
                                         std::memory_order_acquire)) {
             return taken_slot(ends.tail);
         }
     }
+}
+
+Slot* Deque::take() {
+    return take_if([](std::uint32_t) { return true; });
+}
+
+// Only the owner writes types, so it may read that of a task which a thief is taking.
+Slot* Deque::take_detached() {
+    return take_if([this](std::uint32_t tail) { return slot(tail)->type->detached(); });
+}
+
+const Slot* Deque::oldest() const {
+    const Ends ends = unpack(ends_.load(std::memory_order_seq_cst));
+    return ends.tail == ends.split ? nullptr : slot(ends.tail);
 }
 
 }  // namespace heddle::runtime

@@ -84,6 +84,9 @@ public:
     /// shared as `keep_shared` says. Returns how many.
     std::uint32_t publish(const Slot* head);
 
+    /// Shares all private tasks below `head`, also beyond `keep_shared`. False if there are none.
+    bool publish_all(const Slot* head);
+
     enum class Reclaimed : std::uint8_t { mine, taken };
 
     /// Makes `slot`, the topmost task, private again together with half of the shared ones below it, unless a
@@ -119,6 +122,11 @@ public:
 
     /// Gives up the task that was pushed at `head`, as if a thief had taken it. False if tasks wait below.
     bool send_off(const Slot* head);
+
+    /// The oldest shared task, which a thief may take at any moment, or null.
+    const Slot* oldest() const;
+    /// Takes the oldest shared task, as a thief does, if it is detached. Else null.
+    Slot* take_detached();
 
     /// When the run is over: drops what tasks below `head` hold, which are not joined. Their owner has been
     /// unwound. Above them may be slots of tasks that have gone.
@@ -172,6 +180,9 @@ private:
     static constexpr std::uint64_t pack(Ends ends) { return std::uint64_t{ends.tail} << 32 | ends.split; }
 
     static std::uintptr_t address(const Slot* slot) { return reinterpret_cast<std::uintptr_t>(slot); }
+    void share(std::uint32_t count);
+    template <class Accepts>
+    Slot* take_if(const Accepts& accepts);
     void ask_first();
     void open_gates();
     void close_gates();

@@ -328,15 +328,20 @@ void Worker::wait_for(Slot* slot) {
     enter_now(open.before);
 }
 
-// Invariant: while a worker rests above a task that waits, thieves can take all forks that wait below. It
-// could not serve their requests, and what is awaited may depend on such a fork, which is on no stack. A task
-// that ran above may have made some private again (Deque::reclaim).
+// Invariant: while a worker rests above a task that waits, no task that has not begun waits below where it
+// alone could run it, because what is awaited may depend on that task. Forks are shared: the worker could not
+// serve thieves' requests. A task that ran above may have made some private again (Deque::reclaim). Detached
+// tasks, above which the task that waits has begun (give_turn), go to the node's list, because this worker
+// may be the only one that can run them.
 void Worker::share_all(const Slot* head) {
-    bool shares = false;
-    while (deque_.publish(head) != 0) shares = true;
-    if (!shares) return;
-    deque_.answer();
-    node_.published(*this);
+    if (deque_.publish_all(head)) {
+        deque_.answer();
+        node_.published(*this);
+    }
+    while (Slot* const slot = deque_.take_detached()) {
+        node_.put_ready(*this, *slot->type, {slot->payload, slot->type->arguments_bytes()});
+        complete(*slot);
+    }
 }
 
 // Invariant: a waiter that `waitable` may still wake is in `waiters_`. A wait that an exception ends leaves

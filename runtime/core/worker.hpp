@@ -288,7 +288,7 @@ public:
     /// What this worker's task waits for is done. Called before the message that did it is counted.
     void awaited_done(Context& caller);
 
-    /// A request of this worker to another node was answered. True if it is idle, and will look.
+    /// A request of this worker to another node was answered. True if it slept, and is woken for the answer.
     bool request_answered();
 
     /// A stolen task's result is in its slot.
@@ -370,7 +370,8 @@ private:
     void share_all(const Slot* head);
     void wait_for(Slot* slot);
     void look_up();
-    void give_turn();
+    void give_turn(Slot* head);
+    void leave_loose(Slot* head);
     bool run_sources(Slot* head, WorkSources::Begun begun);
     void share(const TaskType& type, const std::byte* payload);
     bool goes_on() const;
@@ -398,6 +399,7 @@ private:
     void rest(Time deadline, const Waitable* awaited);
     void sleep(Time deadline, const Waitable* awaited);
     void rest_long(Time deadline, const Waitable* awaited);
+    bool forks_may_go() const;
     void expect_run_goes_on();
     Activity resting(const Waitable* awaited) const;
     bool something_to_do(const Waitable* awaited) const;

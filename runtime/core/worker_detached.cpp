@@ -18,7 +18,7 @@ void Worker::execute(const TaskType& type, Slot* head, std::byte* payload) {
     for (std::uint32_t tasks = 1; loose_ && (loose_ != head || shares); ++tasks) {
         if (tasks % patience == 0) {
             look_up();
-            if (tasks % runs_max == 0) give_turn();
+            if (tasks % runs_max == 0) give_turn(head);
         }
         poll();
         // What has a rank goes first.
@@ -62,13 +62,27 @@ void Worker::look_up() {
 // Detached tasks that detach others may go on for ever. Invariant: between `runs_max` of them a source of the
 // node comes first, each in turn, as in the worker's loop (run_sources). A turn takes no more than one task
 // of a source: what that detaches follows in the loop that gave the turn, so turns do not lie one above the
-// other.
-void Worker::give_turn() {
+// other. Above a task that waits the loop ends, because that task may go on.
+void Worker::give_turn(Slot* head) {
+    if (depth_ > 1) return leave_loose(head);
     const Activity before = times.current();
     gives_turn_ = true;
-    node_.sources().run_in_turn(++turns_, *this, loose_, depth_ >= deep);
+    node_.sources().run_in_turn(++turns_, *this, loose_, false);
     gives_turn_ = false;
     enter_now(before);
+}
+
+/// Any worker of the node may run what waits here now. This one gives another source its turn first.
+void Worker::leave_loose(Slot* head) {
+    while (loose_ != head) {
+        Slot* const slot = --loose_;
+        if (!pop(slot)) continue;
+        discount_task();
+        const TaskType& type = *std::exchange(slot->type, nullptr);
+        node_.put_ready(*this, type, {slot->payload, type.arguments_bytes()});
+    }
+    note_stolen(*this, nullptr);
+    runs_ = runs_max;
 }
 
 /// A thief copies a detached task as soon as it has taken it, and then sets the state.

@@ -35,7 +35,8 @@ bool Worker::receives_after_each() const {
 }
 
 /// The task to run right after a ranked one, as one piece of work: asking for the time and showing oneself
-/// active would take longer than a small task does. Not above a task that waits.
+/// active would take longer than a small task does. Not above a task that waits. Each counts as a run of the
+/// node's sources (run_sources).
 std::optional<RankedQueue::Taken> Worker::another_ranked() {
     if (!receives_after_each()) {
         poll();
@@ -52,8 +53,9 @@ std::optional<RankedQueue::Taken> Worker::another_ranked() {
 }
 
 std::optional<RankedQueue::Taken> Worker::next_ranked() {
-    const bool goes_on =
-        depth_ == 1 && !node_.sources().waits_before(node_.ranked(), *this) && !node_.stopping();
+    const WorkSources& sources = node_.sources();
+    const bool goes_on = depth_ == 1 && !sources.waits_before(node_.ranked(), *this) && !node_.stopping() &&
+                         (++runs_ < runs_max || !sources.waits_besides(node_.ranked(), *this));
     if (goes_on && kept_ && kept_->rank < ranked_.first_rank()) {
         const RankedTask task = *kept_;
         kept_.reset();

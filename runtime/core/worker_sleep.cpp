@@ -50,8 +50,7 @@ void Worker::rest_long(Time deadline, const Waitable* awaited) {
         node_.deadlock_watch().fell_quiet(outbox_);
         return sleep(deadline, awaited);
     }
-    // Thieves take forks of active workers only, so it stays one until they are taken.
-    if (steals_within_node_ && node_.cores() > 1 && deque_.shared() != 0) return sleep(deadline, awaited);
+    if (forks_may_go()) return sleep(deadline, awaited);
     long_wait_.since.store(std::max(last_task_end_, wait_began_).count(), std::memory_order_relaxed);
     long_wait_.waitable.store(awaited, std::memory_order_seq_cst);
     std::atomic<LongSleep>& state = deque_.of_worker().long_sleep;
@@ -67,6 +66,16 @@ void Worker::rest_long(Time deadline, const Waitable* awaited) {
     if (state.compare_exchange_strong(seen, LongSleep::none, std::memory_order_seq_cst)) return;
     for (Patience patience; state.load(std::memory_order_seq_cst) != LongSleep::none; patience.wait()) {
     }
+}
+
+/// Whether a thief may come for the oldest fork below a task that waits. Thieves of this node take forks of
+/// active workers only, and those of other nodes search until no node is active. So the worker stays active
+/// until the fork is taken.
+bool Worker::forks_may_go() const {
+    const Slot* const oldest = steals_within_node_ ? deque_.oldest() : nullptr;
+    if (!oldest || node_.cores() > 1) return oldest != nullptr;
+    const NodeId nodes = policy_members_ ? policy_members_->topology.nodes : node_.topology().nodes;
+    return nodes > 1 && oldest->type->travels();
 }
 
 void Worker::awaited_done(Context& caller) {
@@ -151,11 +160,11 @@ bool Worker::claim_sleeper() {
     return node_.sleeping().contains(id.core) && node_.sleeping().remove(id.core);
 }
 
-// An idle worker that does not sleep looks at what has come before it sleeps. One that has a task may not.
+// A worker that does not sleep any more may be on its way to other work.
 bool Worker::request_answered() {
     node_.steals().request_ended();
     deque_.of_worker().requesting.store(false, std::memory_order_seq_cst);
-    if (!claim_sleeper()) return !node_.active().contains(id.core);
+    if (!claim_sleeper()) return false;
     node_.receiver().backend->unpark(node_.receiver(), id.core);
     return true;
 }

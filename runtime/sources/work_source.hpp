@@ -167,8 +167,7 @@ public:
 
     /// Whether `worker` could begin something. `deep`: only what it always begins.
     bool waits_for(const Worker& worker, bool deep) const {
-        return any(used(always_) | (deep ? 0 : used(unless_deep_)),
-                   [&](const WorkSource& source) { return source.may_wait() && source.waits_for(worker); });
+        return waits_of(used(always_) | (deep ? 0 : used(unless_deep_)), worker);
     }
 
     /// When the first work will wait without a cause from outside.
@@ -182,9 +181,11 @@ public:
 
     /// Whether a source that comes before `source` has work for `worker`.
     bool waits_before(const WorkSource& source, const Worker& worker) const {
-        const Kinds before = source.waiting_.kind_ - 1;
-        return any(used_.load(std::memory_order_seq_cst) & before,
-                   [&](const WorkSource& other) { return other.may_wait() && other.waits_for(worker); });
+        return waits_of(used_.load(std::memory_order_seq_cst) & (source.waiting_.kind_ - 1), worker);
+    }
+    /// Whether any other source than `source` has.
+    bool waits_besides(const WorkSource& source, const Worker& worker) const {
+        return waits_of(used_.load(std::memory_order_seq_cst) & ~source.waiting_.kind_, worker);
     }
 
     /// Whether work waits anywhere on the node, except in deques of active workers.
@@ -272,6 +273,10 @@ private:
         return !std::is_same_v<Source, WorkSource>;
     }
 
+    bool waits_of(Kinds kinds, const Worker& worker) const {
+        return any(kinds,
+                   [&](const WorkSource& source) { return source.may_wait() && source.waits_for(worker); });
+    }
     bool run_of(Kinds kinds, Worker& worker, Slot* head) const {
         return any(kinds, [&](WorkSource& source) { return source.may_wait() && source.run(worker, head); });
     }
