@@ -365,6 +365,8 @@ private:
     void work_slow(std::uint64_t units, bool goes_on);
     void compute_long(const Work& cost, const std::function<void()>& code);
     void compute_now(const Work& cost, const std::function<void()>& code);
+    /// Unwinds a task that waits where the run has ended meanwhile (Node::ended_early).
+    struct RunEnded {};
     struct OpenWait;
     void serve_request(const Slot* head);
     void share_all(const Slot* head);
