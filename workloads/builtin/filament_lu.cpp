@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "base/random.hpp"
+#include "model/dsm/ordered_copy.hpp"
 #include "workloads/blas.hpp"
 #include "workloads/filaments.hpp"
 
@@ -102,7 +103,7 @@ public:
 private:
     void begin(Processor&, std::int64_t row) {
         const auto values = row_of_a(seed_, row, n_);
-        std::copy(values.begin(), values.end(), a_.row(row));
+        dsm::copy_in_order(values.data(), values.size(), a_.row(row));
     }
     void row_touches(Ranges& ranges, std::int64_t row, std::uint64_t count) {
         ranges.writes(a_.shared, a_.place(row, 0), count * a_.stride);

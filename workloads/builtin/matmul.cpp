@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "model/dsm/ordered_copy.hpp"
 #include "workloads/filaments.hpp"
 #include "workloads/work_kinds.hpp"
 
@@ -55,7 +56,7 @@ struct Product {
                 const double* const of_b = b.row(k) + j;
                 for (std::size_t column = 0; column < width; ++column) sums[column] += row[k] * of_b[column];
             }
-            std::copy(sums.begin(), sums.end(), c.row(i) + j);
+            dsm::copy_in_order(sums.data(), sums.size(), c.row(i) + j);
         }
         for (; j < end; ++j) point(i, j);
     }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <utility>
 
+#include "model/dsm/ordered_copy.hpp"
 #include "workloads/filaments.hpp"
 #include "workloads/nas_random.hpp"
 
@@ -259,7 +260,7 @@ private:
     // --- a node copies a vector once, because its rows read each element many times: a part is a filament
     void gather(Processor&, std::int64_t node) {
         const Part& of = part(node);
-        std::copy_n(gathered_->here + of.place, of.count, copy_.begin() + of.first);
+        dsm::copy_in_order(gathered_->here + of.place, of.count, copy_.data() + of.first);
     }
     void gather_touches(Ranges& ranges, std::int64_t node, std::uint64_t count) {
         const Part& last = part(node + static_cast<std::int64_t>(count) - 1);

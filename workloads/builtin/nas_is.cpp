@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "model/dsm/ordered_copy.hpp"
 #include "workloads/filaments.hpp"
 #include "workloads/nas_random.hpp"
 
@@ -202,7 +203,7 @@ private:
         }
         Number total = 0;
         for (Number& sum : sums) total += std::exchange(sum, total);
-        std::ranges::copy(sums, ranks_.here + from);
+        dsm::copy_in_order(sums.data(), sums.size(), ranks_.here + from);
         totals_.here[part] = total;
         self.work(parts_ * sums.size());
     }
@@ -262,14 +263,15 @@ private:
     void place(Processor& self, std::uint64_t part) {
         const std::uint64_t from = first(size_.values(), part);
         const std::uint64_t values = size(size_.values(), part);
-        std::vector<Number> next(ranks_.here + from, ranks_.here + from + values);
+        std::vector<Number> next(values);
+        dsm::copy_in_order(ranks_.here + from, values, next.data());
         // Each part begins with its own keys. It copies some at a time: others use the same page.
         std::array<Number, 1024> some{};
         const std::uint64_t begin = first(size_.keys(), part);
         for (std::uint64_t done = 0, count = 0; done < size_.keys(); done += count) {
             const std::uint64_t at = (begin + done) % size_.keys();
             count = std::min({some.size(), size_.keys() - at, size_.keys() - done});
-            std::copy_n(keys_.here + at, count, some.begin());
+            dsm::copy_in_order(keys_.here + at, count, some.data());
             for (std::size_t i = 0; i < count; ++i)
                 if (some[i] - from < values) sorted_.here[next[some[i] - from]++] = some[i];
         }
