@@ -160,11 +160,13 @@ bool Worker::claim_sleeper() {
     return node_.sleeping().contains(id.core) && node_.sleeping().remove(id.core);
 }
 
-// A worker that does not sleep any more may be on its way to other work.
+// An idle worker that does not sleep looks at what has come before it sleeps. One that has a task may not. If
+// it was woken for another task a moment ago, one of the two waits for the next worker that looks: a second
+// worker woken each time would send requests of its own, and runs over wide areas take a tenth longer.
 bool Worker::request_answered() {
     node_.steals().request_ended();
     deque_.of_worker().requesting.store(false, std::memory_order_seq_cst);
-    if (!claim_sleeper()) return false;
+    if (!claim_sleeper()) return !node_.active().contains(id.core);
     node_.receiver().backend->unpark(node_.receiver(), id.core);
     return true;
 }
