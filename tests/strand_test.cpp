@@ -228,7 +228,12 @@ TEST_P(Strands, ThatFailAboveATaskEndTheRun) {
         const std::string error = error_of([&] {
             run(1, 1, [&](Worker& worker) {
                 if (!task_is_strand) return wait(worker, worker.base());
-                Strand::start(worker, [&](Strand& self) { wait(self.worker(), self.head() + 1); });
+                Strand::start(worker, [&](Strand& self) {
+                    model::Strand fork(self.worker(), self.head());
+                    fork.fork<Fibonacci>(10U);
+                    wait(self.worker(), self.head() + 1);
+                    (void)fork.join<Fibonacci>();
+                });
             });
         });
         EXPECT_THAT(error, HasSubstr("the strand fails"));

@@ -325,6 +325,7 @@ void Worker::wait_for(Slot* slot) {
     enter_now(open.before);
 }
 
+// What lies below `head` in the deque has been pushed: forks that are open, and detached tasks.
 // Invariant: while a worker rests above a task that waits, no task that has not begun waits below where it
 // alone could run it, because what is awaited may depend on that task. Forks are shared: the worker could not
 // serve thieves' requests. A task that ran above may have made some private again (Deque::reclaim). Detached
