@@ -238,7 +238,7 @@ TEST(Tiles, WithoutTheCheckNobodyShowsTheFactor) {
     for (const auto& shown : done.result.evidence) EXPECT_TRUE(shown.empty());
 }
 
-std::string refusal(const Stated& stated) {
+std::string refusal(const testing_tiles::Stated& stated) {
     try {
         make("cholesky", stated);
     } catch (const Error& error) {
