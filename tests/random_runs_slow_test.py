@@ -343,10 +343,11 @@ def main():
     arguments = script_arguments("heddle")
     first = int(os.environ.get("HEDDLE_RANDOM_SEED", 1))
     runs = int(os.environ.get("HEDDLE_RANDOM_RUNS", 30 if SANITIZER else 800))
-    schema = Schema(arguments.heddle)
+    heddle = os.path.abspath(arguments.heddle)  # its runs have folders of their own
+    schema = Schema(heddle)
     failed, refused = [], collections.Counter()
     for seed in range(first, first + runs):
-        wrong, refusal = check_seed(arguments.heddle, schema, seed)
+        wrong, refusal = check_seed(heddle, schema, seed)
         if wrong:
             failed.append(seed)
         elif refusal:
