@@ -13,7 +13,7 @@ namespace heddle::dsm {
 
 /// How many of `bytes` can be copied before the next page of either side begins.
 inline std::size_t bytes_within_pages(std::uintptr_t from, std::uintptr_t to, std::size_t bytes) {
-    constexpr std::size_t page = 4096;
+    constexpr std::size_t page = 4096;  // every page of shared memory is a multiple of it
     return std::min({bytes, page - from % page, page - to % page});
 }
 
